@@ -1,0 +1,185 @@
+//! Clocks: the boot clock (steps, sleep and reboots do no harm) and wall time for people.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds since boot, sleep included.
+#[must_use]
+pub fn boot_ns() -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let clock = ClockId::Boottime;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let clock = ClockId::Monotonic; // counts sleep on macOS
+    let t = clock_gettime(clock);
+    u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(t.tv_nsec).unwrap_or(0)
+}
+
+/// Nanoseconds since the Unix epoch by the wall clock.
+#[must_use]
+pub fn wall_ns() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Identity of this boot: 32 hexadecimal digits, or empty where it cannot be read.
+#[must_use]
+pub fn boot_id() -> String {
+    #[cfg(target_os = "macos")]
+    let text = super::proc::macos_boot_session();
+    #[cfg(not(target_os = "macos"))]
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.chars()
+        .filter(char::is_ascii_hexdigit)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// The first eight digits of [`boot_id`]; `00000000` where it cannot be read.
+#[must_use]
+pub fn boot8() -> String {
+    let mut id = boot_id();
+    id.truncate(8);
+    while id.len() < 8 {
+        id.push('0');
+    }
+    id
+}
+
+/// Eight digits that tell this machine from others that share the home directory.
+#[must_use]
+pub fn host8() -> String {
+    let id = std::fs::read_to_string("/etc/machine-id")
+        .ok()
+        .filter(|t| t.trim().len() >= 8);
+    let text = id.unwrap_or_else(|| {
+        rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned()
+    });
+    format!(
+        "{:08x}",
+        (super::token::fingerprint(text.trim().as_bytes()) >> 32) as u32
+    )
+}
+
+/// RFC 3339 in UTC, whole seconds: `2026-11-30T08:00:00Z`.
+#[must_use]
+pub fn rfc3339(wall_ns: u64) -> String {
+    let secs = wall_ns / 1_000_000_000;
+    let (days, rest) = (secs / 86_400, secs % 86_400);
+    let (y, m, d) = civil(i64::try_from(days).unwrap_or(0));
+    format!(
+        "{y:04}-{m:02}-{d:02}T{:02}:{:02}:{:02}Z",
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
+/// Wall nanoseconds of an RFC 3339 UTC time (fractions allowed), if it is one.
+#[must_use]
+pub fn parse_rfc3339(text: &str) -> Option<u64> {
+    let b = text.as_bytes();
+    let num = |r: std::ops::Range<usize>| text.get(r)?.parse::<i64>().ok();
+    if b.len() < 20
+        || b[4] != b'-'
+        || b[7] != b'-'
+        || b[10] != b'T'
+        || b[13] != b':'
+        || b[16] != b':'
+    {
+        return None;
+    }
+    let tail = text[19..].strip_suffix('Z')?;
+    let fraction = match tail.strip_prefix('.') {
+        None if tail.is_empty() => 0,
+        Some(f) if !f.is_empty() && f.len() <= 9 && f.bytes().all(|c| c.is_ascii_digit()) => {
+            format!("{f:0<9}").parse::<u64>().ok()?
+        }
+        _ => return None,
+    };
+    let (y, m, d) = (num(0..4)?, num(5..7)?, num(8..10)?);
+    let (hh, mm, ss) = (num(11..13)?, num(14..16)?, num(17..19)?);
+    if !(1..=12).contains(&m) || !(1..=31).contains(&d) || hh > 23 || mm > 59 || ss > 60 {
+        return None;
+    }
+    let secs = days_from_civil(y, m, d) * 86_400 + hh * 3600 + mm * 60 + ss;
+    Some(u64::try_from(secs).ok()? * 1_000_000_000 + fraction)
+}
+
+/// Days since 1970-01-01 → year, month, day (proleptic Gregorian).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (d, m) = (
+        doy - (153 * mp + 2) / 5 + 1,
+        if mp < 10 { mp + 3 } else { mp - 9 },
+    );
+    (yoe + era * 400 + i64::from(m <= 2), m, d)
+}
+
+fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
+    let y = y - i64::from(m <= 2);
+    let (era, yoe) = (y.div_euclid(400), y.rem_euclid(400));
+    let doy = (153 * (if m > 2 { m - 3 } else { m + 9 }) + 2) / 5 + d - 1;
+    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
+/// A span for people: `12s`, `5m`, `3h`, `2d`.
+#[must_use]
+pub fn span(secs: u64) -> String {
+    match secs {
+        0..60 => format!("{secs}s"),
+        60..3600 => format!("{}m", secs / 60),
+        3600..172_800 => format!("{}h", secs / 3600),
+        _ => format!("{}d", secs / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_and_read() {
+        for (secs, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_827_696, "2000-02-29T12:34:56Z"),
+            (1_796_000_000, "2026-11-30T00:53:20Z"),
+            (4_102_444_799, "2099-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(rfc3339(secs * 1_000_000_000), text);
+            assert_eq!(parse_rfc3339(text), Some(secs * 1_000_000_000));
+        }
+        assert_eq!(
+            parse_rfc3339("2026-11-30T00:53:20.579Z"),
+            Some(1_796_000_000_579_000_000)
+        );
+        for bad in [
+            "",
+            "2026",
+            "2026-13-30T00:53:20Z",
+            "2026-11-30T00:53:20",
+            "2026-11-30T00:53:20.Z",
+            "x026-11-30T00:53:20Z",
+        ] {
+            assert_eq!(parse_rfc3339(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_boot_clock_runs_and_the_boot_has_a_name() {
+        let a = boot_ns();
+        assert!(a > 0 && boot_ns() >= a);
+        assert_eq!(boot8().len(), 8);
+        assert_eq!(host8().len(), 8);
+    }
+}
