@@ -1,1 +1,15 @@
-fn main() {}
+//! Arguments → command → exit code; nothing else.
+
+use std::process::exit;
+
+use kittymux::cmd;
+
+fn main() {
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    // A restored window must never end in a usage error: its prompt is taken before all parsing.
+    if words.first().is_some_and(|w| w == "resume-prompt") {
+        words.remove(0);
+        exit(cmd::resume_prompt::run(&words));
+    }
+    exit(cmd::table::dispatch(words).code());
+}

@@ -1,1 +1,15 @@
-//! cmd
+//! One file per verb. `table` lists them all; `exit` is the only source of exit codes.
+
+pub mod capture;
+pub mod desk;
+pub mod exit;
+pub mod list;
+pub mod look;
+pub mod notice;
+pub mod overview;
+pub mod report;
+pub mod restore;
+pub mod resume_prompt;
+pub mod save;
+pub mod setting;
+pub mod table;

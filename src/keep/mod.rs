@@ -1,1 +1,7 @@
-//! keep
+//! What we remember: saves and how one becomes current, claims on conversations, our own files.
+
+pub mod assets;
+pub mod claims;
+pub mod names;
+pub mod publish;
+pub mod state;

@@ -1,1 +1,13 @@
-//! kitty
+//! What we know of kitty: its socket, what it shows of its windows, and its session files.
+
+pub mod address;
+pub mod client;
+pub mod commands;
+pub mod conf;
+pub mod discover;
+pub mod launch_line;
+pub mod repair;
+pub mod session_file;
+pub mod tree;
+pub mod wire;
+pub mod words;

@@ -237,7 +237,7 @@ impl PrivateDir {
     pub fn written_ns(&self, name: &str) -> Option<u64> {
         let stat = fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let secs = u64::try_from(stat.st_mtime).ok()?;
-        Some(secs * 1_000_000_000 + u64::try_from(stat.st_mtime_nsec).unwrap_or(0))
+        Some(secs * 1_000_000_000 + stat.st_mtime_nsec as u64)
     }
 
     /// Removes temporary files of writers that are gone.

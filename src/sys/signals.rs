@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::pipe::pipe;
 
 const SIGHUP: c_int = 1;
 const SIGTERM: c_int = 15;
@@ -40,7 +40,11 @@ pub enum Signal {
 /// # Errors
 /// When no pipe can be made.
 pub fn listen() -> std::io::Result<OwnedFd> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    let (reader, writer) = pipe()?;
+    for end in [&reader, &writer] {
+        rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
+        rustix::io::ioctl_fionbio(end, true)?;
+    }
     PIPE.store(writer.as_raw_fd(), Ordering::Relaxed);
     std::mem::forget(writer);
     for signum in [SIGHUP, SIGTERM, SIGWINCH] {

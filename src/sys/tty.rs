@@ -39,6 +39,12 @@ impl Raw {
         Ok(Self { fd, before })
     }
 
+    /// The terminal's settings before.
+    #[must_use]
+    pub fn before(&self) -> &Termios {
+        &self.before
+    }
+
     /// Columns and rows; 80 × 24 where the terminal does not say.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {

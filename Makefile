@@ -1,0 +1,46 @@
+# kittymux: what can be done here. `make` alone lists it.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO ?= cargo
+# The static target of this machine; empty where it cannot be had (said by tests/target.sh).
+TARGET := $(shell tests/target.sh)
+OUT = target/$(if $(TARGET),$(TARGET)/)release
+TARGET_FLAG = $(if $(TARGET),--target $(TARGET))
+
+.PHONY: help build demo test test-real lint bench install uninstall clean
+
+help: ## list the targets
+	@awk -F': ## ' '/^[a-z-]+: ## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the release binary (static where the musl target is there)
+	@tests/target.sh --say
+	$(CARGO) build --locked --release $(TARGET_FLAG)
+	@echo "built $(OUT)/kittymux"
+
+demo: ## show the whole round trip; KITTY=real does it in a real kitty
+	tests/demo.sh $(KITTY)
+
+test: ## run all tests that need no real kitty; installs what it needs
+	tests/run.sh
+
+test-real: ## run the same scenarios in a real kitty (Debian chroot, made once)
+	tests/real/run.sh
+
+lint: ## formatting, clippy, the house rules
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+bench: ## measure what the budget names; ratios within one run
+	benches/run.sh
+
+install: ## install to $(DESTDIR)$(PREFIX)
+	@test -x $(OUT)/kittymux || { echo "run make build first"; exit 1; }
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(OUT)/kittymux "$(DESTDIR)$(PREFIX)/bin/kittymux"
+
+uninstall: ## take the installed files away
+	rm -f "$(DESTDIR)$(PREFIX)/bin/kittymux"
+
+clean:
+	$(CARGO) clean

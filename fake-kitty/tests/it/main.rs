@@ -1,0 +1,12 @@
+//! The emulator held against what the real kitty 0.48.2 did.
+
+mod listing;
+mod misbehaviour;
+mod parser;
+mod program;
+mod replies;
+mod saves;
+mod sessions;
+mod shells;
+mod support;
+mod transport;

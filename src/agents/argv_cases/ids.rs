@@ -1,0 +1,222 @@
+//! The id that a command line names; any command at all.
+
+use super::*;
+
+#[test]
+fn the_id_a_command_line_was_started_with() {
+    check_id(
+        &shipped("claude"),
+        "
+        claude => -
+        claude --resume OLD => OLD
+        claude --resume=OLD => OLD
+        claude -rOLD => OLD
+        claude -r OLD 'go on' => OLD
+        claude --model x --resume OLD --verbose => OLD
+        claude --session-id OLD => OLD
+        claude --session-id=OLD => OLD
+        claude -cr OLD => -
+        claude -c => -
+        claude -r => -
+        claude --resume --model OLD => -
+        claude --resume --model opus OLD => -
+        claude --resume my-name => -
+        claude -r=OLD => -
+        claude --resume OLD --fork-session => -
+        claude --resume OLD --fork-session --session-id ID => ID
+        claude --resume OLD --resume ID => -
+        claude --resume OLD --resume OLD => OLD
+        claude --parent-session-id OLD => -
+        claude --resume-session-at OLD => -
+        claude --append-system-prompt --resume OLD => -
+        claude -- --resume OLD => -
+        claude OLD => -
+        claude --resume 'x; rm -rf ~' => -
+    ",
+    );
+    check_id(
+        &shipped("codex"),
+        "
+        codex => -
+        codex resume OLD => OLD
+        codex -m o3 resume OLD -C /p => OLD
+        codex resume -m o3 OLD 'go on' => OLD
+        codex resume --last OLD => -
+        codex resume OLD --last => -
+        codex resume => -
+        codex resume my-thread => -
+        codex fork OLD => -
+        codex 'resume' OLD => OLD
+        codex say resume OLD => -
+        codex -- resume OLD => -
+        codex -p resume OLD => -
+        codex --new-flag resume OLD => OLD
+    ",
+    );
+    check_id(
+        &shipped("opencode"),
+        "
+        opencode -s OLD => OLD
+        opencode -sOLD => OLD
+        opencode -s=OLD => OLD
+        opencode --session=OLD /p => OLD
+        opencode -s OLD --fork => -
+        opencode -s -c => -
+        opencode -c => -
+        opencode --session /p => -
+        opencode OLD => -
+    ",
+    );
+    let upper = UUIDS[0].to_uppercase();
+    let given = words(&format!("codex resume {upper}"));
+    assert_eq!(
+        argv_id(&shipped("codex"), &given).as_deref(),
+        Some(UUIDS[0])
+    );
+    let given = words(&format!("claude --resume {upper}"));
+    assert_eq!(argv_id(&shipped("claude"), &given), None);
+}
+
+/// No command, however odd, makes us fail, keeps an old selector or sends a prompt.
+fn stays_safe(name: &str, pieces: &[&str]) {
+    let def = shipped(name);
+    let id = ids(&def)[0];
+    let mut rng = fastrand::Rng::with_seed(11);
+    let mut made_some = 0;
+    for _ in 0..30_000 {
+        let mut given = vec![name.to_owned()];
+        given.extend((0..rng.usize(0..8)).map(|_| pieces[rng.usize(0..pieces.len())].to_owned()));
+        let Ok(made) = resume(&def, &given, Selector::Exact(id)) else {
+            continue;
+        };
+        made_some += 1;
+        assert_eq!(
+            made.words.iter().filter(|w| *w == id).count(),
+            1,
+            "{given:?}"
+        );
+        // What came of it names that conversation and nothing else.
+        assert_eq!(
+            argv_id(&def, &made.words).as_deref(),
+            Some(id),
+            "{given:?} {:?}",
+            made.words
+        );
+        let again = resume(&def, &made.words, Selector::Exact(id)).expect("again");
+        assert!(!again.had_prompt, "{given:?} {:?}", made.words);
+        assert!(again.dropped_secrets.is_empty(), "{given:?}");
+        assert_eq!(again.words, made.words, "a fixed point of {given:?}");
+        let anew = fresh(&def, &made.words).expect("anew");
+        assert!(!anew.words.iter().any(|w| w == id), "{given:?}");
+        assert_eq!(argv_id(&def, &anew.words), None);
+    }
+    assert!(made_some > 1000);
+}
+
+#[test]
+fn random_commands_of_claude_stay_safe() {
+    stays_safe(
+        "claude",
+        &[
+            "--resume",
+            "-r",
+            "-c",
+            "--continue",
+            "--session-id",
+            UUIDS[1],
+            "--model",
+            "opus",
+            "-cr",
+            "-w",
+            "feat",
+            "--",
+            "-p",
+            "--new",
+            "a prompt",
+            "--api-key",
+            "sk-secret",
+            "--add-dir",
+            "",
+            "-",
+            "--resume=",
+            "-d",
+            "é",
+            "--settings",
+            "{\"env\":{}}",
+            "-Zc",
+            "\u{10ff80}",
+            "--fork-session",
+            "--x-token",
+            "-abc",
+            "/init",
+            "--no-x",
+        ],
+    );
+}
+
+#[test]
+fn random_commands_of_codex_stay_safe() {
+    stays_safe(
+        "codex",
+        &[
+            "resume",
+            "fork",
+            "--last",
+            "--all",
+            UUIDS[1],
+            "-m",
+            "o3",
+            "-i",
+            "a.png",
+            "--",
+            "--new",
+            "a prompt",
+            "-c",
+            "x.token=1",
+            "-csandbox=\"x\"",
+            "--image=x",
+            "",
+            "-",
+            "-Zi",
+            "--search",
+            "-p",
+            "word",
+            "--new=x",
+            "--x-token",
+            "-abc",
+            "-hV",
+            "--worktree",
+        ],
+    );
+}
+
+#[test]
+fn random_commands_of_opencode_stay_safe() {
+    stays_safe(
+        "opencode",
+        &[
+            "-s",
+            "--session",
+            "-c",
+            SES[1],
+            "--fork",
+            "/p",
+            "-m",
+            "a/b",
+            "--cors",
+            "x",
+            "--",
+            "--new",
+            "my dir",
+            "--prompt",
+            "",
+            "-",
+            "-Zs",
+            "--session=",
+            "-s=",
+            "--x-token",
+            "-abc",
+            "--port",
+        ],
+    );
+}

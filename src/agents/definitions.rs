@@ -1,0 +1,281 @@
+//! Definitions of agents: what a command line of theirs means and where their ids are found.
+//!
+//! They are data, `assets/resume-agents.json`; an entry of the person's `resume.json` replaces the
+//! shipped one as a whole. [`super::reading`] turns the text into these values.
+
+pub use super::id_form::IdForm;
+pub use super::reading::Problem;
+
+/// How an agent is told to resume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// By an option: `claude --resume ID`.
+    Flags,
+    /// By a sub-command: `codex resume ID`.
+    Subcommand,
+}
+
+/// Among which conversations the agent's own "latest" chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the current directory.
+    Directory,
+    /// Its help does not say, and nobody saw.
+    Unstated,
+    /// All there are.
+    Anywhere,
+}
+
+/// What words beside the options are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Positional {
+    /// A prompt: never repeated.
+    Prompt,
+    /// A directory or files: part of the command.
+    Keep,
+}
+
+/// A way to find a conversation of an agent in its own files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// claude: one file per process that names its conversation.
+    ClaudeRegistry,
+    /// claude: one directory of transcripts per project directory.
+    ClaudeProjects,
+    /// codex: the rollout or lock file that the process holds open.
+    CodexHeld,
+    /// codex: rollout files by day, each naming its directory in the first line.
+    CodexRollouts,
+}
+
+/// Options by the values they take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// No value.
+    pub none: Vec<String>,
+    /// Exactly one.
+    pub one: Vec<String>,
+    /// None or one.
+    pub optional: Vec<String>,
+    /// One or more.
+    pub several: Vec<String>,
+}
+
+/// How the installed program is asked whether it still knows its resume options.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Probe {
+    /// The arguments that print the help.
+    pub args: Vec<String>,
+    /// Texts that all must be in it.
+    pub expect: Vec<String>,
+}
+
+/// Everything we know of one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The agent's name: the key of its entry.
+    pub name: String,
+    /// The programs it is started as, the usual one first.
+    pub names: Vec<String>,
+    /// The packages its program is in, for scripts in them and for `npx PACKAGE`.
+    pub packages: Vec<String>,
+    /// How it is told to resume.
+    pub form: Form,
+    /// The words that resume one conversation; one of them holds `{id}`. Empty: it cannot.
+    pub exact: Vec<String>,
+    /// The words that resume its newest conversation; empty: it cannot.
+    pub latest: Vec<String>,
+    /// What newest means.
+    pub latest_scope: Scope,
+    /// Options that are removed together with their value.
+    pub strip_with_value: Vec<String>,
+    /// Options without a value, and sub-commands, that are removed.
+    pub strip: Vec<String>,
+    /// Options with an optional value that are removed, with the value if there is one.
+    pub strip_optional: Vec<String>,
+    /// Options whose value is the id of the conversation to resume.
+    pub selectors: Vec<String>,
+    /// Options whose value becomes the id of a new conversation.
+    pub chooses: Vec<String>,
+    /// Options and sub-commands that make a new conversation out of the one that is named.
+    pub forks: Vec<String>,
+    /// Sub-commands that are no conversation on the terminal.
+    pub helpers: Vec<String>,
+    /// Options and sub-commands of runs without a conversation on the terminal.
+    pub headless: Vec<String>,
+    /// Options by the values they take.
+    pub flags: Flags,
+    /// Options whose effect must not be repeated.
+    pub once: Vec<String>,
+    /// Options whose value is a secret.
+    pub secrets: Vec<String>,
+    /// Options with a `key=value` value, secret when the key says so.
+    pub secret_pairs: Vec<String>,
+    /// Options that are secret when their value is a JSON document and no file name.
+    pub secret_documents: Vec<String>,
+    /// Options that are secret when their value is a JSON document with a secret in it.
+    pub secret_settings: Vec<String>,
+    /// What words beside the options are.
+    pub positional: Positional,
+    /// Whether and how the program is asked about its options.
+    pub probe: Option<Probe>,
+    /// Variables that name its configuration directory, the strongest first.
+    pub env: Vec<String>,
+    /// Its configuration directory when no variable names one, below the home directory.
+    pub config_dir: Option<String>,
+    /// What its ids look like.
+    pub id: IdForm,
+    /// The ways to find its conversations.
+    pub find: Vec<Way>,
+    /// What it calls on its events, as it stands in the entry (raw JSON).
+    pub hooks: Option<String>,
+    /// Whether one of us ran that program.
+    pub verified: bool,
+    /// Whether the entry is the person's own.
+    pub own: bool,
+    /// A fingerprint of the entry's text: a changed entry is another one.
+    pub fingerprint: u64,
+}
+
+/// The shipped definitions, as JSON.
+pub const SHIPPED: &str = include_str!("../../assets/resume-agents.json");
+
+/// All definitions that apply.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Definitions {
+    list: Vec<Definition>,
+}
+
+impl Definitions {
+    /// Those we ship.
+    #[must_use]
+    pub fn shipped() -> Self {
+        load(SHIPPED, None).0
+    }
+
+    /// The definition of the agent `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Definition> {
+        self.list.iter().find(|d| d.name == name)
+    }
+
+    /// The definition whose program has the plain name `program` (as [`super::program::plain`]
+    /// gives it).
+    #[must_use]
+    pub fn by_program(&self, program: &str) -> Option<&Definition> {
+        self.list
+            .iter()
+            .find(|d| d.names.iter().any(|n| n == program))
+    }
+
+    /// The definition whose package is `package`, with or without `@VERSION`.
+    #[must_use]
+    pub fn by_package(&self, package: &str) -> Option<&Definition> {
+        let bare = match package.char_indices().skip(1).find(|(_, c)| *c == '@') {
+            Some((at, _)) => &package[..at],
+            None => package,
+        };
+        self.list
+            .iter()
+            .find(|d| d.packages.iter().any(|p| p == bare))
+    }
+
+    /// All of them, in the order of the files.
+    pub fn iter(&self) -> impl Iterator<Item = &Definition> {
+        self.list.iter()
+    }
+}
+
+/// Reads the shipped definitions and, in their place, the person's own.
+///
+/// An entry of the person that is wrong is reported and leaves the shipped one of that agent.
+#[must_use]
+pub fn load(shipped: &str, person: Option<&[u8]>) -> (Definitions, Vec<Problem>) {
+    let (mut list, mut problems) = super::reading::entries(shipped.as_bytes(), false);
+    if let Some(person) = person {
+        let (own, wrong) = super::reading::entries(person, true);
+        problems.extend(wrong);
+        for definition in own {
+            match list.iter_mut().find(|d| d.name == definition.name) {
+                Some(place) => *place = definition,
+                None => list.push(definition),
+            }
+        }
+    }
+    (Definitions { list }, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_file_has_no_problem_and_every_agent_can_resume() {
+        let (all, problems) = load(SHIPPED, None);
+        assert!(problems.is_empty(), "{problems:?}");
+        assert!(
+            ["claude", "codex", "opencode"]
+                .iter()
+                .all(|n| all.get(n).is_some())
+        );
+        for d in all.iter() {
+            assert!(d.exact.iter().any(|w| w.contains("{id}")), "{}", d.name);
+            assert!(!d.latest.is_empty() && !d.own, "{}", d.name);
+            assert!(d.probe.as_ref().is_some_and(|p| !p.expect.is_empty()));
+            let f = &d.flags;
+            let all = [&f.none, &f.one, &f.optional, &f.several];
+            let mut names: Vec<&String> = all.into_iter().flatten().collect();
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}: an option of two kinds", d.name);
+            let listed = |n: &&String| !n.starts_with('-') || names.contains(n);
+            for list in [&d.strip, &d.strip_optional, &d.once, &d.forks, &d.headless] {
+                assert!(list.iter().all(|n| listed(&n)), "{}: {list:?}", d.name);
+            }
+        }
+    }
+
+    #[test]
+    fn programs_and_packages_lead_to_their_agent() {
+        let all = Definitions::shipped();
+        let name = |d: Option<&Definition>| d.map(|d| d.name.clone());
+        assert_eq!(name(all.by_program("codex")).as_deref(), Some("codex"));
+        assert_eq!(name(all.by_program("node")), None);
+        for package in [
+            "@openai/codex",
+            "@openai/codex@latest",
+            "@openai/codex@0.171.0",
+        ] {
+            assert_eq!(name(all.by_package(package)).as_deref(), Some("codex"));
+        }
+        assert_eq!(name(all.by_package("@openai/codex-sdk")), None);
+        assert_eq!(name(all.by_package("")), None);
+    }
+
+    #[test]
+    fn an_entry_of_the_person_replaces_the_whole_shipped_one() {
+        let own =
+            br#"{"_note": 1, "claude": {"exact": ["-r", "{id}"]}, "mine": {"latest": ["-c"]}}"#;
+        let (all, problems) = load(SHIPPED, Some(own));
+        assert!(problems.is_empty(), "{problems:?}");
+        let claude = all.get("claude").expect("claude");
+        assert_eq!(claude.exact, ["-r", "{id}"]);
+        assert!(claude.latest.is_empty() && claude.helpers.is_empty() && claude.own);
+        assert!(!claude.verified);
+        assert_eq!(all.get("mine").expect("mine").names, ["mine"]);
+        assert!(all.get("codex").expect("codex").verified);
+        assert!(all.get("_note").is_none());
+    }
+
+    #[test]
+    fn a_changed_entry_has_another_fingerprint() {
+        let print = |text: &[u8]| {
+            let (all, _) = load("{}", Some(text));
+            all.get("a").map(|d| d.fingerprint)
+        };
+        let one = print(br#"{"a": {"latest": ["-c"], "probe": {"expect": ["x"]}}}"#);
+        let two = print(br#"{"a": {"latest": ["-c"], "probe": {"expect": ["y"]}}}"#);
+        assert!(one.is_some() && one != two);
+    }
+}

@@ -1,0 +1,176 @@
+//! codex's rollouts: `sessions/YYYY/MM/DD/rollout-<local time>-<id>.jsonl`.
+//!
+//! The id is a UUIDv7: its first 48 bits are the moment it was made, in milliseconds. The first line
+//! names the directory and who made it. A conversation that is resumed is written on in its old
+//! file, so a file of any day may be the one that was touched last.
+
+use std::path::{Path, PathBuf};
+
+use super::{Conversation, Transcript, bounded, is_one_of};
+use crate::agents::definitions::Definition;
+use crate::agents::id_form::is_uuid;
+use crate::sys::bytes::to_path;
+use crate::sys::json::{self, JsonValue};
+use crate::sys::look::Look;
+
+/// How long the first line may be, in bytes. It holds the agent's instructions: 19 kB were seen.
+const FIRST_LINE: usize = 1 << 20;
+
+/// How many rollouts are looked at.
+const MOST: usize = 100_000;
+
+/// The id in a rollout's name.
+pub fn id_of(name: &str) -> Option<&str> {
+    let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let id = stem.get(stem.len().checked_sub(36)?..)?;
+    let before = &stem[..stem.len() - 36];
+    (is_uuid(id) && before.ends_with('-')).then_some(id)
+}
+
+/// When a UUIDv7 was made, in nanoseconds of wall time.
+pub fn made_ns(id: &str) -> Option<u64> {
+    if !is_uuid(id) || id.as_bytes()[14] != b'7' {
+        return None;
+    }
+    let millis = u64::from_str_radix(&format!("{}{}", &id[..8], &id[9..13]), 16).ok()?;
+    millis.checked_mul(1_000_000)
+}
+
+/// What the first line of a rollout says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meta {
+    /// The directory it was made in.
+    pub cwd: String,
+    /// Whether it was made by the terminal program for a person, not by another agent or a script.
+    pub on_terminal: bool,
+}
+
+/// The first line of the rollout of `id`; *Nothing* when it is not one.
+pub fn meta(path: &Path, id: &str) -> Look<Meta> {
+    let bytes = match bounded::head(path, FIRST_LINE) {
+        Look::Found(bytes) => bytes,
+        Look::Nothing => return Look::Nothing,
+        Look::Unknown(why) => return Look::Unknown(why),
+    };
+    let Some(end) = bytes.iter().position(|b| *b == b'\n') else {
+        return if bytes.len() < FIRST_LINE {
+            Look::Nothing
+        } else {
+            Look::Unknown("the first line of a rollout is too long".to_owned())
+        };
+    };
+    let Ok(value) = json::parse(&bytes[..end], FIRST_LINE) else {
+        return Look::Nothing;
+    };
+    read_meta(&value, id).map_or(Look::Nothing, Look::Found)
+}
+
+fn read_meta(value: &JsonValue, id: &str) -> Option<Meta> {
+    if json::text_at(value, "type")? != "session_meta" {
+        return None;
+    }
+    let payload = json::member(value, "payload")?;
+    if json::text_at(payload, "id")? != id {
+        return None;
+    }
+    // A thread that an agent started for itself has an object as its source.
+    let source = json::member(payload, "source");
+    let by_person = !matches!(source, Some(JsonValue::Object(_)));
+    let by_agent = json::text_at(payload, "thread_source").is_some_and(|s| s.contains("agent"));
+    Some(Meta {
+        cwd: json::text_at(payload, "cwd")?.to_owned(),
+        on_terminal: json::text_at(payload, "originator") == Some("codex-tui")
+            && by_person
+            && !by_agent,
+    })
+}
+
+pub fn conversations(
+    def: &Definition,
+    root: &Path,
+    spellings: &[String],
+    since_ns: u64,
+) -> Look<Vec<Conversation>> {
+    let mut found = Vec::new();
+    let answer = walk(root, |path, id| {
+        let Some(id) = def.id.accept(id) else {
+            return Ok(());
+        };
+        let touched_ns = match bounded::facts(path) {
+            Look::Found(facts) if facts.size > 0 => facts.touched_ns,
+            Look::Unknown(why) => return Err(why),
+            _ => return Ok(()),
+        };
+        if touched_ns < since_ns {
+            return Ok(());
+        }
+        match meta(path, &id) {
+            Look::Found(meta) if meta.on_terminal && is_one_of(spellings, &meta.cwd) => {
+                found.push(Conversation {
+                    made_ns: made_ns(&id),
+                    sid: id,
+                    touched_ns,
+                    cwd: meta.cwd,
+                });
+                Ok(())
+            }
+            Look::Unknown(why) => Err(why),
+            _ => Ok(()),
+        }
+    });
+    match answer {
+        Ok(()) => Look::Found(found),
+        Err(why) => Look::Unknown(why),
+    }
+}
+
+pub fn transcript(root: &Path, sid: &str) -> Look<Transcript> {
+    let mut found: Option<PathBuf> = None;
+    let answer = walk(root, |path, id| {
+        if id == sid && matches!(bounded::facts(path), Look::Found(f) if f.size > 0) {
+            found = Some(path.to_owned());
+        }
+        Ok(())
+    });
+    match (found, answer) {
+        (Some(path), _) => match meta(&path, sid) {
+            Look::Found(meta) => Look::Found(Transcript {
+                owner: Some(meta.cwd),
+            }),
+            _ => Look::Found(Transcript { owner: None }),
+        },
+        (None, Ok(())) => Look::Nothing,
+        (None, Err(why)) => Look::Unknown(why),
+    }
+}
+
+/// Calls `each` with every rollout and its id, the newest day first.
+fn walk(
+    root: &Path,
+    mut each: impl FnMut(&Path, &str) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut due = vec![(root.join("sessions"), 0)];
+    let mut count = 0;
+    while let Some((dir, depth)) = due.pop() {
+        let names = match bounded::names(&dir) {
+            Look::Found(names) => names,
+            Look::Nothing => continue,
+            Look::Unknown(why) => return Err(why),
+        };
+        for name in names {
+            // sessions / year / month / day / file
+            if depth < 3 {
+                if name.len() <= 4 && name.bytes().all(|b| b.is_ascii_digit()) {
+                    due.push((dir.join(name), depth + 1));
+                }
+            } else if let Some(id) = id_of(&name) {
+                count += 1;
+                if count > MOST {
+                    return Err(format!("more than {MOST} rollouts"));
+                }
+                each(&dir.join(to_path(&name)), id)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,386 @@
+//! From the text of a definitions file to definitions, with the line and key of every mistake.
+
+use super::definitions::{Definition, Flags, Form, Positional, Probe, Scope, Way};
+use super::id_form::IdForm;
+use crate::sys::json::{self, JsonValue, Member};
+use crate::sys::token::fingerprint;
+
+/// The largest definitions file that is read, in bytes.
+const LIMIT: usize = 1 << 20;
+
+/// A mistake in a definitions file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: usize,
+    /// The key, as `agent` or `agent.key` or `agent.key.key`; empty for the file itself.
+    pub key: String,
+    /// What is wrong, in plain English, without line and key.
+    pub what: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.key.as_str() {
+            "" => write!(f, "line {}: {}", self.line, self.what),
+            key => write!(f, "line {}: \"{key}\": {}", self.line, self.what),
+        }
+    }
+}
+
+/// All keys of an entry.
+const KEYS: [&str; 28] = [
+    "chooses",
+    "config_dir",
+    "env",
+    "exact",
+    "find",
+    "flags",
+    "forks",
+    "form",
+    "headless",
+    "helpers",
+    "hooks",
+    "id",
+    "latest",
+    "latest_scope",
+    "names",
+    "once",
+    "packages",
+    "positional",
+    "probe",
+    "secret_documents",
+    "secret_pairs",
+    "secret_settings",
+    "secrets",
+    "selectors",
+    "strip",
+    "strip_optional",
+    "strip_with_value",
+    "verified",
+];
+
+/// Reads a whole file. A wrong entry gives a problem and no definition.
+#[must_use]
+pub fn entries(bytes: &[u8], own: bool) -> (Vec<Definition>, Vec<Problem>) {
+    let wrong = |line, what: &str| {
+        let problem = Problem {
+            line,
+            key: String::new(),
+            what: what.to_owned(),
+        };
+        (Vec::new(), vec![problem])
+    };
+    let text = match json::guard(bytes, LIMIT) {
+        Ok(text) => text,
+        Err(e) => return wrong(e.line, &format!("this is not JSON: {}", e.what)),
+    };
+    let Some(members) = json::members(&text) else {
+        return wrong(
+            1,
+            "the file must be one { } object with a key for each agent",
+        );
+    };
+    let mut found: Vec<Definition> = Vec::new();
+    let mut problems = Vec::new();
+    for member in members.iter().filter(|m| !m.name.starts_with('_')) {
+        let place = Place {
+            text: &text,
+            member,
+            start: 0,
+            path: member.name.clone(),
+        };
+        match entry(&place, own) {
+            Ok(definition) => {
+                found.retain(|d| d.name != definition.name);
+                found.push(definition);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (found, problems)
+}
+
+/// One member of the file: where it stands and what it is called from the top.
+struct Place<'a> {
+    text: &'a str,
+    member: &'a Member,
+    /// Where the member's spans count from.
+    start: usize,
+    path: String,
+}
+
+impl Place<'_> {
+    fn problem(&self, what: impl Into<String>) -> Problem {
+        let before = &self.text.as_bytes()[..self.start + self.member.span.start];
+        Problem {
+            line: 1 + before.iter().filter(|b| **b == b'\n').count(),
+            key: self.path.clone(),
+            what: what.into(),
+        }
+    }
+
+    fn raw(&self) -> &str {
+        let value = &self.member.value;
+        &self.text[self.start + value.start..self.start + value.end]
+    }
+
+    fn value(&self) -> Result<JsonValue, Problem> {
+        self.raw()
+            .parse()
+            .map_err(|_| self.problem("this value cannot be read"))
+    }
+
+    /// Calls `each` for the members of this object, but those that begin with `_`.
+    fn inside(
+        &self,
+        mut each: impl FnMut(&str, &Place<'_>) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let members =
+            json::members(self.raw()).ok_or_else(|| self.problem("this must be a { } object"))?;
+        for member in members.iter().filter(|m| !m.name.starts_with('_')) {
+            let place = Place {
+                text: self.text,
+                member,
+                start: self.start + self.member.value.start,
+                path: format!("{}.{}", self.path, member.name),
+            };
+            each(&member.name, &place)?;
+        }
+        Ok(())
+    }
+
+    fn texts(&self) -> Result<Vec<String>, Problem> {
+        let wrong = || self.problem("this must be a list of texts, like [\"--resume\", \"-r\"]");
+        let JsonValue::Array(values) = self.value()? else {
+            return Err(wrong());
+        };
+        values
+            .into_iter()
+            .map(|v| match v {
+                JsonValue::String(text) if !text.is_empty() && !text.contains('\0') => Ok(text),
+                _ => Err(wrong()),
+            })
+            .collect()
+    }
+
+    fn text_of(&self) -> Result<String, Problem> {
+        match self.value()? {
+            JsonValue::String(text) => Ok(text),
+            _ => Err(self.problem("this must be a text in quotes")),
+        }
+    }
+
+    /// One of a few words.
+    fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Problem> {
+        let text = self.text_of()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
+            return Ok(*value);
+        }
+        let names: Vec<String> = choices.iter().map(|(n, _)| format!("\"{n}\"")).collect();
+        Err(self.problem(format!("this must be {}", names.join(" or "))))
+    }
+
+    fn unknown(&self, key: &str, keys: &[&str]) -> Problem {
+        let near = keys
+            .iter()
+            .map(|k| (distance(k, key), *k))
+            .min()
+            .filter(|(d, _)| *d <= 3 && *d < key.len());
+        match near {
+            Some((_, near)) => self.problem(format!("no such key; did you mean \"{near}\"?")),
+            None => self.problem("no such key"),
+        }
+    }
+}
+
+fn empty(name: &str, own: bool, fingerprint: u64) -> Definition {
+    Definition {
+        name: name.to_owned(),
+        names: vec![name.to_owned()],
+        packages: Vec::new(),
+        form: Form::Flags,
+        exact: Vec::new(),
+        latest: Vec::new(),
+        latest_scope: Scope::Unstated,
+        strip_with_value: Vec::new(),
+        strip: Vec::new(),
+        strip_optional: Vec::new(),
+        selectors: Vec::new(),
+        chooses: Vec::new(),
+        forks: Vec::new(),
+        helpers: Vec::new(),
+        headless: Vec::new(),
+        flags: Flags::default(),
+        once: Vec::new(),
+        secrets: Vec::new(),
+        secret_pairs: Vec::new(),
+        secret_documents: Vec::new(),
+        secret_settings: Vec::new(),
+        positional: Positional::Prompt,
+        probe: None,
+        env: Vec::new(),
+        config_dir: None,
+        id: IdForm::Token,
+        find: Vec::new(),
+        hooks: None,
+        verified: false,
+        own,
+        fingerprint,
+    }
+}
+
+const SCOPES: [(&str, Scope); 3] = [
+    ("directory", Scope::Directory),
+    ("unstated", Scope::Unstated),
+    ("anywhere", Scope::Anywhere),
+];
+const FORMS: [(&str, Form); 2] = [("flags", Form::Flags), ("subcommand", Form::Subcommand)];
+const POSITIONALS: [(&str, Positional); 2] =
+    [("prompt", Positional::Prompt), ("keep", Positional::Keep)];
+const WAYS: [(&str, Way); 4] = [
+    ("claude-registry", Way::ClaudeRegistry),
+    ("claude-projects", Way::ClaudeProjects),
+    ("codex-held", Way::CodexHeld),
+    ("codex-rollouts", Way::CodexRollouts),
+];
+
+fn entry(place: &Place<'_>, own: bool) -> Result<Definition, Problem> {
+    let name = &place.member.name;
+    if name.is_empty() || name.contains(['/', '\0']) {
+        return Err(place.problem("this cannot be the name of a program"));
+    }
+    let mut d = empty(name, own, fingerprint(place.raw().as_bytes()));
+    let mut form = None;
+    let mut selectors = None;
+    place.inside(|key, at| {
+        match key {
+            "names" => d.names = at.texts()?,
+            "packages" => d.packages = at.texts()?,
+            "form" => form = Some(at.choice(&FORMS)?),
+            "exact" => {
+                d.exact = at.texts()?;
+                if !d.exact.iter().any(|w| w.contains("{id}")) {
+                    return Err(at.problem("one of the words must hold {id}"));
+                }
+            }
+            "latest" => d.latest = at.texts()?,
+            "latest_scope" => d.latest_scope = at.choice(&SCOPES)?,
+            "strip_with_value" => d.strip_with_value = at.texts()?,
+            "strip" => d.strip = at.texts()?,
+            "strip_optional" => d.strip_optional = at.texts()?,
+            "selectors" => selectors = Some(at.texts()?),
+            "chooses" => d.chooses = at.texts()?,
+            "forks" => d.forks = at.texts()?,
+            "helpers" => d.helpers = at.texts()?,
+            "headless" => d.headless = at.texts()?,
+            "flags" => d.flags = flags(at)?,
+            "once" => d.once = at.texts()?,
+            "secrets" => d.secrets = at.texts()?,
+            "secret_pairs" => d.secret_pairs = at.texts()?,
+            "secret_documents" => d.secret_documents = at.texts()?,
+            "secret_settings" => d.secret_settings = at.texts()?,
+            "positional" => d.positional = at.choice(&POSITIONALS)?,
+            "probe" => d.probe = Some(probe(at)?),
+            "env" => d.env = at.texts()?,
+            "config_dir" => d.config_dir = Some(at.text_of()?),
+            "id" => {
+                d.id = IdForm::read(&at.text_of()?).ok_or_else(|| {
+                    at.problem(
+                        "this must be \"uuid\", \"token\" or a pattern like \"ses_[0-9a-f]{12}\"",
+                    )
+                })?;
+            }
+            "find" => d.find = ways(at)?,
+            "hooks" => d.hooks = Some(at.raw().to_owned()),
+            "verified" => {
+                let JsonValue::Boolean(yes) = at.value()? else {
+                    return Err(at.problem("this must be true or false"));
+                };
+                d.verified = yes;
+            }
+            _ => return Err(at.unknown(key, &KEYS)),
+        }
+        Ok(())
+    })?;
+    if d.exact.is_empty() && d.latest.is_empty() {
+        return Err(place.problem("neither \"exact\" nor \"latest\" says how to resume"));
+    }
+    if d.names.is_empty() {
+        return Err(place.problem("\"names\" must not be an empty list"));
+    }
+    let first = d.exact.first().or(d.latest.first());
+    d.form = form.unwrap_or(match first {
+        Some(word) if !word.starts_with('-') => Form::Subcommand,
+        _ => Form::Flags,
+    });
+    // An entry without the list takes every option whose value is removed for one that names the
+    // conversation.
+    d.selectors =
+        selectors.unwrap_or_else(|| [&d.strip_with_value[..], &d.strip_optional].concat());
+    Ok(d)
+}
+
+fn flags(place: &Place<'_>) -> Result<Flags, Problem> {
+    let mut flags = Flags::default();
+    place.inside(|key, at| {
+        match key {
+            "none" => flags.none = at.texts()?,
+            "one" => flags.one = at.texts()?,
+            "optional" => flags.optional = at.texts()?,
+            "several" => flags.several = at.texts()?,
+            _ => return Err(at.unknown(key, &["none", "one", "optional", "several"])),
+        }
+        Ok(())
+    })?;
+    Ok(flags)
+}
+
+fn probe(place: &Place<'_>) -> Result<Probe, Problem> {
+    let mut probe = Probe::default();
+    place.inside(|key, at| {
+        match key {
+            "args" => probe.args = at.texts()?,
+            "expect" => probe.expect = at.texts()?,
+            _ => return Err(at.unknown(key, &["args", "expect"])),
+        }
+        Ok(())
+    })?;
+    Ok(probe)
+}
+
+fn ways(place: &Place<'_>) -> Result<Vec<Way>, Problem> {
+    let names = WAYS.map(|(name, _)| format!("\"{name}\"")).join(", ");
+    place
+        .texts()?
+        .iter()
+        .map(|text| {
+            let way = WAYS.iter().find(|(name, _)| name == text);
+            way.map(|(_, way)| *way)
+                .ok_or_else(|| place.problem(format!("\"{text}\" is none of {names}")))
+        })
+        .collect()
+}
+
+/// How many letters must change to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut left = i + 1;
+        let mut corner = i;
+        for (j, y) in b.iter().enumerate() {
+            let best = (corner + usize::from(x != *y))
+                .min(left + 1)
+                .min(row[j + 1] + 1);
+            corner = row[j + 1];
+            row[j] = left;
+            left = best;
+        }
+        row[b.len()] = left;
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The look at all kitties, the same for every verb: found, asked together, read.
+
+use std::time::Duration;
+
+use crate::keep::state::State;
+use crate::kitty::client::{Connection, Exchange, Silence, drive};
+use crate::kitty::commands;
+use crate::kitty::discover::{self, Found, Surroundings};
+use crate::kitty::tree::{self, OsWindow};
+use crate::kitty::wire::Reply;
+use crate::sys::fault::{Fault, Outcome};
+use crate::sys::proc::ProcId;
+
+/// How long all kitties together are waited for.
+const WAIT: Duration = Duration::from_millis(1000);
+
+/// A kitty and its windows.
+#[derive(Debug)]
+pub struct SeenKitty {
+    /// The connection.
+    pub connection: Connection,
+    /// Its process.
+    pub process: ProcId,
+    /// What it shows.
+    pub tree: Vec<OsWindow>,
+}
+
+/// All kitties that answered.
+#[derive(Debug)]
+pub struct Kitties {
+    /// Ours first, if there is one.
+    pub seen: Vec<SeenKitty>,
+    /// Whether the first is the one we were started from.
+    pub first_is_ours: bool,
+    /// Why others were not seen, one line each.
+    pub unseen: Vec<String>,
+    /// Kittys that run without a socket we could use.
+    pub deaf: Vec<i32>,
+    /// What our environment says.
+    pub surroundings: Surroundings,
+}
+
+/// Looks at all kitties.
+///
+/// # Errors
+/// When `KITTYMUX_TARGET` names one that does not answer.
+pub fn look(state: Option<&State>) -> Outcome<Kitties> {
+    let surroundings = Surroundings::read();
+    let Found {
+        kitties,
+        first_is_ours,
+        deaf,
+        silent,
+    } = discover::find(&surroundings, state.map(|s| &s.dir))?;
+    let mut unseen: Vec<String> = silent
+        .iter()
+        .map(|(address, why)| format!("{address}: {why}"))
+        .collect();
+    let (mut connections, processes): (Vec<Connection>, Vec<ProcId>) = kitties
+        .into_iter()
+        .map(|k| (k.connection, k.process))
+        .unzip();
+    let ask = [commands::ls(surroundings.window)];
+    let mut exchanges: Vec<Exchange<'_>> = connections
+        .iter_mut()
+        .map(|c| Exchange::new(c, &ask))
+        .collect();
+    drive(&mut exchanges, WAIT);
+    let answers: Vec<Result<Vec<Reply>, Silence>> =
+        exchanges.into_iter().map(Exchange::result).collect();
+    let mut seen = Vec::new();
+    let mut ours_lost = false;
+    for (n, ((connection, process), answer)) in connections
+        .into_iter()
+        .zip(processes)
+        .zip(answers)
+        .enumerate()
+    {
+        let tree = answer
+            .map_err(|why| why.to_string())
+            .and_then(|mut replies| {
+                replies
+                    .pop()
+                    .map_or_else(|| Ok(String::new()), Reply::into_data)
+            })
+            .and_then(|text| tree::read(&text));
+        match tree {
+            Ok(tree) => seen.push(SeenKitty {
+                connection,
+                process,
+                tree,
+            }),
+            Err(why) => {
+                ours_lost |= n == 0 && first_is_ours;
+                unseen.push(format!(
+                    "kitty {} ({}): {why}",
+                    process.pid,
+                    connection.address()
+                ));
+            }
+        }
+    }
+    Ok(Kitties {
+        seen,
+        first_is_ours: first_is_ours && !ours_lost,
+        unseen,
+        deaf,
+        surroundings,
+    })
+}
+
+impl Kitties {
+    /// The kitty a verb acts on: ours, else the only one, else the one with the focused window.
+    ///
+    /// # Errors
+    /// What stands in the way, and what to do next.
+    pub fn meant(&mut self) -> Outcome<&mut SeenKitty> {
+        if self.seen.is_empty() {
+            return Err(Fault::refused(self.why_none()));
+        }
+        if self.first_is_ours || self.seen.len() == 1 {
+            return Ok(&mut self.seen[0]);
+        }
+        let focused = |k: &SeenKitty| k.tree.iter().any(|o| o.is_focused);
+        let at = self.seen.iter().position(focused).or_else(|| {
+            // Without focus anywhere, the window that had it last: the newest moment counts.
+            let last = |k: &SeenKitty| k.tree.iter().any(|o| o.last_focused);
+            (self.seen.iter().filter(|k| last(k)).count() == 1)
+                .then(|| self.seen.iter().position(last))
+                .flatten()
+        });
+        match at {
+            Some(at) => Ok(&mut self.seen[at]),
+            None => Err(Fault::refused(format!(
+                "{} kitties run and none has the focus: name one with KITTYMUX_TARGET={} (or run this inside it)",
+                self.seen.len(),
+                self.seen[0].connection.address()
+            ))),
+        }
+    }
+
+    /// Why there is no kitty to act on, and what to do next.
+    #[must_use]
+    pub fn why_none(&self) -> String {
+        if let Some(refused) = self.unseen.iter().find(|u| u.contains("Remote control is")) {
+            return format!("{refused}\n{}", conf_lines());
+        }
+        if !self.deaf.is_empty() {
+            return format!(
+                "kitty runs (pid {}) without a socket that kittymux can use\n{}",
+                self.deaf[0],
+                conf_lines()
+            );
+        }
+        match self.unseen.first() {
+            Some(why) => format!("no kitty answers: {why}"),
+            None => "no kitty is running: start one, or run this inside it".to_owned(),
+        }
+    }
+}
+
+/// Which lines of kitty.conf are missing.
+#[must_use]
+pub fn conf_lines() -> String {
+    let conf = crate::kitty::conf::read();
+    if conf.listens() {
+        return "kitty.conf has the lines it needs: restart kitty, it reads them only at its start"
+            .to_owned();
+    }
+    let mut lines = String::from("put into kitty.conf, then restart kitty:");
+    if !matches!(
+        conf.allow_remote_control.as_deref(),
+        Some("yes" | "y" | "true" | "socket" | "socket-only")
+    ) {
+        lines.push_str("\n  allow_remote_control socket-only");
+    }
+    if conf.listen_on.is_none() {
+        lines.push_str("\n  listen_on unix:${XDG_RUNTIME_DIR}/kitty-{kitty_pid}");
+    }
+    lines
+}

@@ -1,0 +1,126 @@
+//! Becoming another program: the agent, or the person's shell.
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::sys::bytes::{to_os, to_path};
+use crate::sys::dirs;
+use crate::sys::fault::plain_cause;
+use crate::sys::out;
+use crate::sys::tty::Raw;
+
+/// The program to become.
+#[derive(Debug, Clone, Copy)]
+pub struct Next<'a> {
+    /// Its words.
+    pub words: &'a [String],
+    /// Where it was found when it was saved, for when PATH is poorer now.
+    pub exe: &'a str,
+    /// The directory.
+    pub cwd: &'a str,
+    /// Its configuration directory.
+    pub env: &'a [(String, String)],
+}
+
+impl Next<'_> {
+    /// Becomes it; comes back only when that failed, and then as a shell.
+    #[must_use]
+    pub fn exec(&self) -> i32 {
+        let Some(word) = self.words.first() else {
+            return shell_now("there is no command to run", self.cwd);
+        };
+        let name = out::clip(&out::visible(word), 60);
+        let found = dirs::find_program(&to_path(word))
+            .or_else(|| {
+                Some(to_path(self.exe)).filter(|p| p.is_absolute() && dirs::is_executable(p))
+            })
+            .or_else(|| {
+                // A full path that is gone: the same program from PATH.
+                let base = word.rsplit('/').next()?;
+                dirs::find_program(&to_path(base)).filter(|_| base != word)
+            });
+        let Some(program) = found else {
+            return shell_now(
+                &format!("{name} is not installed here (or not on PATH)"),
+                self.cwd,
+            );
+        };
+        if !self.cwd.is_empty()
+            && let Err(e) = std::env::set_current_dir(to_path(self.cwd))
+        {
+            return shell_now(
+                &format!(
+                    "cannot go to {}: {}",
+                    out::visible(self.cwd),
+                    plain_cause(&e)
+                ),
+                self.cwd,
+            );
+        }
+        let mut command = Command::new(&program);
+        command
+            .arg0(to_os(word))
+            .args(self.words[1..].iter().map(|w| to_os(w)));
+        command
+            .envs(self.env.iter().map(|(n, v)| (n, to_os(v))))
+            .env("PWD", to_os(self.cwd));
+        let fault = command.exec();
+        shell_now(
+            &format!("could not start {name}: {}", plain_cause(&fault)),
+            self.cwd,
+        )
+    }
+}
+
+/// Gives the person a shell, with one line that says why (if there is something to say).
+///
+/// Where a shell runs us it takes over by itself: then this only ends. In a window that was the
+/// agent it becomes the person's shell, in the nearest directory that exists.
+#[must_use]
+pub fn shell_now(why: &str, cwd: &str) -> i32 {
+    if !why.is_empty() {
+        out::message(why);
+    }
+    if !leads_session() {
+        return 0;
+    }
+    let mut dir = if cwd.is_empty() {
+        None
+    } else {
+        Some(to_path(cwd))
+    };
+    while let Some(place) = dir {
+        if std::env::set_current_dir(&place).is_ok() {
+            break;
+        }
+        dir = place.parent().map(PathBuf::from);
+    }
+    let shell = dirs::shell();
+    let fault = Command::new(&shell).exec();
+    out::message(&format!(
+        "could not start {}: {}",
+        shell.display(),
+        plain_cause(&fault)
+    ));
+    let _ = Command::new("/bin/sh").exec();
+    1
+}
+
+/// Whether we are the window's own process.
+fn leads_session() -> bool {
+    rustix::process::getsid(None).is_ok_and(|sid| sid == rustix::process::getpid())
+}
+
+/// Should we fail in a way nobody foresaw, the terminal is given back and the person has a shell.
+pub fn restore_on_panic(raw: &Raw) {
+    static BEFORE: OnceLock<rustix::termios::Termios> = OnceLock::new();
+    let _ = BEFORE.set(raw.before().clone());
+    std::panic::set_hook(Box::new(|_| {
+        if let (Some(before), Ok(tty)) = (BEFORE.get(), std::fs::File::open("/dev/tty")) {
+            let _ = rustix::termios::tcsetattr(&tty, rustix::termios::OptionalActions::Now, before);
+        }
+        std::process::exit(shell_now("kittymux failed here; the save is as it was", ""));
+    }));
+}

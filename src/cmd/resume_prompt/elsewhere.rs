@@ -1,0 +1,134 @@
+//! Where else a conversation is open now.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::agents::argv::{Kind, argv_id, recognise};
+use crate::agents::definitions::{Definition, Definitions};
+use crate::agents::find;
+use crate::keep::claims::Claims;
+use crate::kitty::address::Address;
+use crate::kitty::client::Connection;
+use crate::kitty::commands;
+use crate::sys::look::Look;
+use crate::sys::proc::{self, ProcId};
+
+/// The process that has the conversation, and the window it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The process.
+    pub process: ProcId,
+    /// Where, for a person: `in window 7 of this kitty`.
+    pub place: String,
+    /// The window, where it is one of a kitty.
+    window: Option<(u64, String)>,
+}
+
+/// Finds the live process that has the conversation `sid` open: by its live record, else by its
+/// command line or its claim. A live record that names another conversation overrules both.
+#[must_use]
+pub fn find(
+    defs: &Definitions,
+    def: &Definition,
+    home: &Path,
+    claims: Option<&Claims>,
+    sid: &str,
+) -> Option<Holder> {
+    let me = proc::me();
+    let claimed = claims
+        .and_then(|c| c.holder(&def.name, sid))
+        .filter(|p| *p != me);
+    for pid in proc::own_pids() {
+        if pid == me.pid {
+            continue;
+        }
+        let Look::Found(argv) = proc::argv(pid) else {
+            continue;
+        };
+        if argv.get(1).is_some_and(|w| w == "resume-prompt") {
+            continue;
+        }
+        let Some(stat) = proc::stat(pid).filter(|s| s.state != 'Z') else {
+            continue;
+        };
+        let exe = || proc::exe(pid).found();
+        let Some(call) = recognise(defs, &argv, exe().as_deref(), &stat.comm) else {
+            continue;
+        };
+        if call.agent != def.name || call.kind != Kind::Interactive {
+            continue;
+        }
+        let names: Vec<&str> = def.env.iter().map(String::as_str).collect();
+        let env = proc::environ(pid, &names).found().unwrap_or_default();
+        let subject = find::Subject {
+            def,
+            process: stat.id,
+            inner: &[],
+            cwd: None,
+            env: &env,
+            home,
+        };
+        let has = match find::live(&subject) {
+            Look::Found(live) => live.sid == sid,
+            _ => argv_id(def, &call.words).as_deref() == Some(sid) || claimed == Some(stat.id),
+        };
+        if has {
+            return Some(place(stat.id));
+        }
+    }
+    None
+}
+
+/// Where a process is: its window, when the parents of the process lead to that kitty (a tmux
+/// server keeps the variables of whoever started it).
+fn place(process: ProcId) -> Holder {
+    let names = ["KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON"];
+    let set = proc::environ(process.pid, &names)
+        .found()
+        .unwrap_or_default();
+    let value = |name: &str| set.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+    let kitty: Option<i32> = value("KITTY_PID").and_then(|v| v.parse().ok());
+    let window: Option<u64> = value("KITTY_WINDOW_ID").and_then(|v| v.parse().ok());
+    let under = |pid: i32| proc::ancestors(process.pid).iter().any(|s| s.id.pid == pid);
+    match (kitty, window) {
+        (Some(kitty), Some(window)) if under(kitty) => {
+            let ours = proc::ancestors(proc::me().pid)
+                .iter()
+                .any(|s| s.id.pid == kitty);
+            let which = if ours {
+                "this kitty".to_owned()
+            } else {
+                format!("another kitty (pid {kitty})")
+            };
+            Holder {
+                process,
+                place: format!("in window {window} of {which}"),
+                window: value("KITTY_LISTEN_ON").map(|at| (window, at.to_owned())),
+            }
+        }
+        _ => Holder {
+            process,
+            place: format!("outside kitty's windows (pid {})", process.pid),
+            window: None,
+        },
+    }
+}
+
+/// Brings its window to the front; whether that worked.
+#[must_use]
+pub fn focus(holder: &Holder) -> bool {
+    let Some((window, at)) = &holder.window else {
+        return false;
+    };
+    let Some(address) = Address::parse(at) else {
+        return false;
+    };
+    Connection::open(&address)
+        .ok()
+        .and_then(|mut kitty| {
+            kitty
+                .ask(&commands::focus_window(*window), Duration::from_secs(2))
+                .ok()
+        })
+        .is_some_and(|reply| reply.into_data().is_ok())
+}

@@ -1,0 +1,410 @@
+//! The one list of verbs with their options and texts: parsing and every help text come from it.
+
+use std::ffi::OsString;
+
+use super::exit::Exit;
+use crate::sys::bytes::from_os;
+use crate::sys::fault::Outcome;
+use crate::sys::out;
+
+/// An option of a verb.
+#[derive(Debug, Clone, Copy)]
+pub struct Opt {
+    /// Its name without the dashes.
+    pub name: &'static str,
+    /// What its value is called; empty: it takes none.
+    pub value: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// A verb.
+pub struct Verb {
+    /// Its words: `["sessions", "list"]`.
+    pub words: &'static [&'static str],
+    /// Its arguments, for the usage line.
+    pub args: &'static str,
+    /// How many arguments it takes at most.
+    pub most: usize,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// More about it; may be empty.
+    pub more: &'static str,
+    /// Examples: command and what it does.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// Its options.
+    pub options: &'static [Opt],
+    /// Whether help lists it.
+    pub listed: bool,
+    /// What runs it.
+    pub run: fn(&Args) -> Outcome<Exit>,
+}
+
+/// A parsed command line of one verb.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Args {
+    /// The arguments, byte-exact.
+    pub words: Vec<String>,
+    options: Vec<(&'static str, String)>,
+}
+
+impl Args {
+    /// Whether an option was given.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.options.iter().any(|(n, _)| *n == name)
+    }
+
+    /// The value of an option; the last one counts.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.options
+            .iter()
+            .rev()
+            .find(|(n, _)| *n == name)
+            .map(|(_, v)| v.as_str())
+    }
+}
+
+const JSON: Opt = Opt {
+    name: "json",
+    value: "",
+    about: "print one JSON document",
+};
+
+/// All verbs, in the order help shows them.
+pub const VERBS: &[Verb] = &[
+    Verb {
+        words: &["sessions", "list"],
+        args: "",
+        most: 0,
+        about: "show each agent window: which conversation, and why",
+        more: "exact: the conversation is known by its id. latest: the agent's own \"latest\" is the right one.\n\
+               new: it is not known, so the window comes back with a new conversation.",
+        examples: &[("kittymux sessions list", "what would come back now")],
+        options: &[JSON],
+        listed: true,
+        run: super::list::run,
+    },
+    Verb {
+        words: &["sessions", "save"],
+        args: "[NAME]",
+        most: 1,
+        about: "save the OS window you are in, with every conversation",
+        more: "Without a name it is called saved-<date>-<time>. An existing save of that name is replaced,\n\
+               and kept as it was in sessions/.previous/.",
+        examples: &[
+            (
+                "kittymux sessions save work",
+                "save this OS window as \"work\"",
+            ),
+            (
+                "kittymux sessions save --all desk",
+                "save every OS window of this kitty as \"desk\"",
+            ),
+        ],
+        options: &[
+            Opt {
+                name: "all",
+                value: "",
+                about: "every OS window of this kitty",
+            },
+            Opt {
+                name: "direct",
+                value: "",
+                about: "resume without asking when it is restored",
+            },
+        ],
+        listed: true,
+        run: super::save::run,
+    },
+    Verb {
+        words: &["sessions", "restore"],
+        args: "[NAME|PATH]",
+        most: 1,
+        about: "open a save; each agent window asks before it resumes",
+        more: "Inside kitty it opens there, else in a new kitty. Without a name it lists what there is.\n\
+               Afterwards it counts the windows that came back and says which are missing.",
+        examples: &[
+            ("kittymux sessions restore work", "open the save \"work\""),
+            (
+                "kittymux sessions restore --dry-run work",
+                "show what it would open",
+            ),
+        ],
+        options: &[
+            Opt {
+                name: "new-window",
+                value: "",
+                about: "open its first OS window as a new one too",
+            },
+            Opt {
+                name: "dry-run",
+                value: "",
+                about: "open nothing, show what would be opened",
+            },
+            JSON,
+        ],
+        listed: true,
+        run: super::restore::run,
+    },
+    Verb {
+        words: &["notice"],
+        args: "TEXT",
+        most: 1,
+        about: "show a message until a key is pressed",
+        more: "",
+        examples: &[],
+        options: &[],
+        listed: false,
+        run: super::notice::run,
+    },
+];
+
+/// Runs a command line (without the program's own name).
+#[must_use]
+pub fn dispatch(words: Vec<OsString>) -> Exit {
+    let words: Vec<String> = words.iter().map(|w| from_os(w)).collect();
+    match words.first().map(String::as_str) {
+        None => return finish(super::overview::run()),
+        Some("--version" | "-V") => {
+            out::data(concat!("kittymux ", env!("CARGO_PKG_VERSION"), "\n"));
+            return Exit::Done;
+        }
+        Some("--help" | "-h" | "help") if words.len() == 1 => {
+            out::data(&help());
+            return Exit::Done;
+        }
+        _ => {}
+    }
+    let Some(verb) = VERBS
+        .iter()
+        .filter(|v| starts_with(&words, v.words))
+        .max_by_key(|v| v.words.len())
+    else {
+        return unknown(&words);
+    };
+    match parse(verb, &words[verb.words.len()..]) {
+        Ok(Some(args)) => finish((verb.run)(&args)),
+        Ok(None) => {
+            out::data(&verb_help(verb));
+            Exit::Done
+        }
+        Err(why) => {
+            out::message(&format!("{why}\nusage: {}", usage(verb)));
+            Exit::UsedWrongly
+        }
+    }
+}
+
+fn finish(outcome: Outcome<Exit>) -> Exit {
+    outcome.unwrap_or_else(|fault| {
+        out::message(&fault.to_string());
+        Exit::CouldNot
+    })
+}
+
+fn starts_with(words: &[String], verb: &[&str]) -> bool {
+    words.len() >= verb.len() && words.iter().zip(verb).all(|(a, b)| a == b)
+}
+
+fn unknown(words: &[String]) -> Exit {
+    let group: Vec<&Verb> = VERBS
+        .iter()
+        .filter(|v| {
+            v.listed && v.words.len() > 1 && Some(v.words[0]) == words.first().map(String::as_str)
+        })
+        .collect();
+    if !group.is_empty() && words.get(1).is_none_or(|w| w == "--help" || w == "-h") {
+        out::data(
+            &group
+                .iter()
+                .map(|v| format!("{}\n    {}\n", usage(v), v.about))
+                .collect::<String>(),
+        );
+        return if words.len() == 1 {
+            Exit::UsedWrongly
+        } else {
+            Exit::Done
+        };
+    }
+    let shown = out::clip(
+        &out::visible(&words.iter().take(2).cloned().collect::<Vec<_>>().join(" ")),
+        60,
+    );
+    out::message(&format!(
+        "there is no \"{shown}\"; kittymux --help lists what there is"
+    ));
+    Exit::UsedWrongly
+}
+
+/// Parses the words behind a verb; `None`: help was asked for.
+fn parse(verb: &Verb, words: &[String]) -> Result<Option<Args>, String> {
+    use lexopt::Arg;
+    let mut parser = lexopt::Parser::from_args(words.iter().map(|w| crate::sys::bytes::to_os(w)));
+    let mut args = Args::default();
+    let plain = |e: lexopt::Error| out::visible(&e.to_string());
+    while let Some(arg) = parser.next().map_err(plain)? {
+        match arg {
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
+            Arg::Long(name) => {
+                let Some(option) = verb.options.iter().find(|o| o.name == name) else {
+                    return Err(format!("it has no option --{}", out::visible(name)));
+                };
+                let value = if option.value.is_empty() {
+                    String::new()
+                } else {
+                    from_os(&parser.value().map_err(plain)?)
+                };
+                args.options.push((option.name, value));
+            }
+            Arg::Short(letter) => {
+                return Err(format!(
+                    "it has no option -{}",
+                    out::visible(&letter.to_string())
+                ));
+            }
+            Arg::Value(word) => args.words.push(from_os(&word)),
+        }
+    }
+    if args.words.len() > verb.most {
+        let extra = out::clip(&out::visible(&args.words[verb.most]), 40);
+        return Err(format!("\"{extra}\" is one word too many"));
+    }
+    Ok(Some(args))
+}
+
+fn usage(verb: &Verb) -> String {
+    let options: String = verb
+        .options
+        .iter()
+        .map(|o| {
+            if o.value.is_empty() {
+                format!(" [--{}]", o.name)
+            } else {
+                format!(" [--{} {}]", o.name, o.value)
+            }
+        })
+        .collect();
+    let args = if verb.args.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", verb.args)
+    };
+    format!("kittymux {}{args}{options}", verb.words.join(" "))
+}
+
+/// The help of one verb: examples first.
+fn verb_help(verb: &Verb) -> String {
+    let mut text = format!("{}\n\n", usage(verb));
+    for (command, what) in verb.examples {
+        text.push_str(&format!("  {}  {what}\n", out::pad(command, 40)));
+    }
+    text.push_str(&format!("\n{}.\n", capital(verb.about)));
+    if !verb.more.is_empty() {
+        text.push_str(&format!("{}\n", verb.more));
+    }
+    if !verb.options.is_empty() {
+        text.push('\n');
+    }
+    for option in verb.options {
+        let name = if option.value.is_empty() {
+            format!("--{}", option.name)
+        } else {
+            format!("--{} {}", option.name, option.value)
+        };
+        text.push_str(&format!("  {}  {}\n", out::pad(&name, 14), option.about));
+    }
+    text
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
+/// The help of the whole program.
+#[must_use]
+pub fn help() -> String {
+    let mut text = String::from(
+        "kittymux brings each coding agent's conversation back, in the right kitty window.\n\n\
+         \x20 kittymux sessions save work       save this OS window\n\
+         \x20 kittymux sessions restore work    bring it back; each agent window asks first\n\n",
+    );
+    for verb in VERBS.iter().filter(|v| v.listed) {
+        text.push_str(&format!("  {}\n      {}\n", usage(verb), verb.about));
+    }
+    text.push_str("  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 could not, 2 used wrongly.\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verb(name: &str) -> &'static Verb {
+        VERBS
+            .iter()
+            .find(|v| v.words.join(" ") == name)
+            .expect("a verb")
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ')
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn options_are_parsed_by_the_table() {
+        let args = parse(verb("sessions save"), &words("--all work --direct"))
+            .expect("parsed")
+            .expect("no help");
+        assert_eq!(
+            (
+                args.words.as_slice(),
+                args.has("all"),
+                args.has("direct"),
+                args.has("x")
+            ),
+            (["work".to_owned()].as_slice(), true, true, false)
+        );
+        assert_eq!(
+            parse(verb("sessions save"), &words("--help x y z")),
+            Ok(None)
+        );
+        for (text, why) in [
+            ("--frob", "it has no option --frob"),
+            ("-x", "it has no option -x"),
+            ("a b", "\"b\" is one word too many"),
+        ] {
+            assert_eq!(
+                parse(verb("sessions save"), &words(text)),
+                Err(why.to_owned())
+            );
+        }
+        assert!(parse(verb("sessions save"), &words("--all=yes")).is_err());
+        let dashed = parse(verb("sessions restore"), &words("-- -odd"))
+            .expect("parsed")
+            .expect("no help");
+        assert_eq!(dashed.words, ["-odd"]);
+    }
+
+    #[test]
+    fn help_fits_eighty_columns_and_names_every_verb() {
+        let all = help();
+        for verb in VERBS.iter().filter(|v| v.listed) {
+            assert!(all.contains(&verb.words.join(" ")));
+            assert!(!verb.examples.is_empty() && !verb.about.is_empty());
+            for line in verb_help(verb).lines() {
+                assert!(out::width(line) <= 100, "{line}");
+            }
+        }
+        for line in all.lines() {
+            assert!(out::width(line) <= 80, "{line}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The few lines of kitty.conf that say whether and where a kitty listens.
+
+use std::path::{Path, PathBuf};
+
+use crate::sys::bytes::from_bytes;
+use crate::sys::dirs;
+use crate::sys::private_file::read_foreign;
+
+/// How large a configuration file may be, and how deep includes may go.
+const LIMIT: usize = 4 << 20;
+const DEPTH: usize = 8;
+
+/// What kitty.conf says of remote control. The last line of a kind counts, as for kitty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conf {
+    /// `listen_on`, with variables and `~` expanded; `{kitty_pid}` still in it.
+    pub listen_on: Option<String>,
+    /// `allow_remote_control`.
+    pub allow_remote_control: Option<String>,
+    /// `shell`: the program of a window without one of its own; `.` is the person's login shell.
+    pub shell: Option<String>,
+}
+
+impl Conf {
+    /// Whether a kitty started with this file makes a socket that we can use.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.listen_on.as_deref().is_some_and(|l| l != "none")
+            && matches!(
+                self.allow_remote_control.as_deref(),
+                Some("yes" | "y" | "true" | "socket" | "socket-only")
+            )
+    }
+}
+
+/// kitty's configuration directory.
+#[must_use]
+pub fn directory() -> Option<PathBuf> {
+    if let Some(dir) = dirs::var("KITTY_CONFIG_DIRECTORY") {
+        return Some(PathBuf::from(dir));
+    }
+    let mut places = vec![dirs::base("XDG_CONFIG_HOME", ".config").ok()?.join("kitty")];
+    let home = dirs::home().ok()?;
+    places.push(home.join(".config/kitty"));
+    if cfg!(target_os = "macos") {
+        places.push(home.join("Library/Preferences/kitty"));
+    }
+    places
+        .iter()
+        .find(|p| p.join("kitty.conf").exists())
+        .or_else(|| places.first())
+        .cloned()
+}
+
+/// Reads kitty.conf and what it includes.
+#[must_use]
+pub fn read() -> Conf {
+    let mut conf = Conf::default();
+    if let Some(dir) = directory() {
+        read_into(&mut conf, &dir.join("kitty.conf"), DEPTH);
+    }
+    conf
+}
+
+fn read_into(conf: &mut Conf, path: &Path, depth: usize) {
+    let Ok(bytes) = read_foreign(path, LIMIT) else {
+        return;
+    };
+    for line in from_bytes(&bytes).lines() {
+        match take_line(conf, line, &|name| {
+            std::env::var_os(name).map(|v| crate::sys::bytes::from_os(&v))
+        }) {
+            Some(included) if depth > 0 => {
+                let file = crate::sys::bytes::to_path(&included);
+                let base = path.parent().unwrap_or(Path::new("/"));
+                read_into(conf, &base.join(file), depth - 1);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Takes one line in; gives the file it includes, if it is an `include`.
+fn take_line(conf: &mut Conf, line: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let line = line.trim();
+    let (key, value) = line.split_once(char::is_whitespace)?;
+    let value = value.trim();
+    match key {
+        "listen_on" => conf.listen_on = Some(expand(value, env)),
+        "allow_remote_control" => conf.allow_remote_control = Some(value.to_ascii_lowercase()),
+        "shell" => conf.shell = Some(expand(value, env)),
+        "include" => return Some(expand(value, env)),
+        _ => {}
+    }
+    None
+}
+
+/// Expands a leading `~/`, `$NAME` and `${NAME}`; unknown variables stay. After `unix:` a `~` counts too.
+fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut out = String::new();
+    let (scheme, mut rest) = match text.strip_prefix("unix:") {
+        Some(path) => ("unix:", path),
+        None => ("", text),
+    };
+    out.push_str(scheme);
+    if rest == "~" || rest.starts_with("~/") {
+        out.push_str(&env("HOME").unwrap_or_else(|| "~".to_owned()));
+        rest = &rest[1..];
+    }
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (name, end) = match after.strip_prefix('{') {
+            Some(inner) => match inner.find('}') {
+                Some(close) => (&inner[..close], close + 2),
+                None => ("", 0),
+            },
+            None => {
+                let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
+                (&after[..end], end)
+            }
+        };
+        match env(name) {
+            Some(value) if !name.is_empty() => {
+                out.push_str(&value);
+                rest = &after[end..];
+            }
+            _ => {
+                out.push('$');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// How the sockets of kitties with this `listen_on` are named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pattern {
+    /// Socket files in a directory, with what stands before and behind the pid.
+    Files {
+        dir: PathBuf,
+        before: String,
+        behind: String,
+    },
+    /// Abstract names, with what stands before and behind the pid.
+    Abstract { before: String, behind: String },
+}
+
+/// Reads a `listen_on`: kitty adds `-PID` unless `{kitty_pid}` stands in it; a relative path lies in
+/// the temporary directory.
+#[must_use]
+pub fn pattern(listen_on: &str) -> Option<Pattern> {
+    let rest = listen_on.strip_prefix("unix:")?;
+    let (before, behind) = match rest.split_once("{kitty_pid}") {
+        Some((before, behind)) => (before.to_owned(), behind.to_owned()),
+        None => (format!("{rest}-"), String::new()),
+    };
+    if let Some(before) = before.strip_prefix('@') {
+        return Some(Pattern::Abstract {
+            before: before.to_owned(),
+            behind,
+        });
+    }
+    let path = if before.starts_with('/') {
+        before
+    } else {
+        format!(
+            "{}/{before}",
+            crate::sys::bytes::from_os(std::env::temp_dir().as_os_str()).trim_end_matches('/')
+        )
+    };
+    let (dir, before) = path.rsplit_once('/')?;
+    if behind.contains('/') {
+        return None;
+    }
+    Some(Pattern::Files {
+        dir: crate::sys::bytes::to_path(if dir.is_empty() { "/" } else { dir }),
+        before: before.to_owned(),
+        behind,
+    })
+}
+
+impl Pattern {
+    /// The pid in a socket's name, if the name fits.
+    #[must_use]
+    pub fn pid_in(&self, name: &str) -> Option<i32> {
+        let (Self::Files { before, behind, .. } | Self::Abstract { before, behind }) = self;
+        let pid = name
+            .strip_prefix(before.as_str())?
+            .strip_suffix(behind.as_str())?;
+        pid.parse().ok().filter(|p| *p > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(name: &str) -> Option<String> {
+        match name {
+            "HOME" => Some("/home/u".to_owned()),
+            "XDG_RUNTIME_DIR" => Some("/run/user/1".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn conf(text: &str) -> (Conf, Vec<String>) {
+        let mut conf = Conf::default();
+        let included = text
+            .lines()
+            .filter_map(|l| take_line(&mut conf, l, &env))
+            .collect();
+        (conf, included)
+    }
+
+    #[test]
+    fn the_last_line_counts_and_variables_are_expanded() {
+        let (conf, included) = conf(
+            "# listen_on unix:/no\nlisten_on unix:/tmp/a\n  listen_on   unix:${XDG_RUNTIME_DIR}/kitty-$NOPE{kitty_pid}\n\
+             allow_remote_control Socket-Only\ninclude ~/more.conf\nmap ctrl+a listen_on",
+        );
+        assert_eq!(
+            conf.listen_on.as_deref(),
+            Some("unix:/run/user/1/kitty-$NOPE{kitty_pid}")
+        );
+        assert!(conf.listens());
+        assert_eq!(included, ["/home/u/more.conf"]);
+        assert!(
+            !Conf {
+                allow_remote_control: Some("no".into()),
+                ..conf
+            }
+            .listens()
+        );
+    }
+
+    #[test]
+    fn socket_names_give_the_pid() {
+        let files = pattern("unix:/tmp/mykitty").expect("a pattern");
+        assert_eq!(files.pid_in("mykitty-42"), Some(42));
+        assert_eq!(files.pid_in("mykitty-"), None);
+        assert_eq!(files.pid_in("other-42"), None);
+        let named = pattern("unix:@k-{kitty_pid}-x").expect("a pattern");
+        assert_eq!(named.pid_in("k-7-x"), Some(7));
+        assert_eq!(pattern("tcp:localhost:1"), None);
+        assert!(
+            matches!(pattern("unix:rel"), Some(Pattern::Files { ref before, .. }) if before == "rel-")
+        );
+    }
+}

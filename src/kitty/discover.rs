@@ -1,0 +1,344 @@
+//! Finding kitties: the one we were started from, and all others of ours.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use nanoserde::DeJson;
+
+use super::address::Address;
+use super::client::{Connection, Silence};
+use super::conf::{self, Conf, Pattern};
+use crate::sys::bytes::from_os;
+use crate::sys::dirs::var;
+use crate::sys::fault::{Fault, Outcome};
+use crate::sys::look::Look;
+use crate::sys::private_file::PrivateDir;
+use crate::sys::proc::{self, ProcId};
+
+/// What our own environment says about the kitty we run in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// `KITTYMUX_TARGET`: this kitty and no other.
+    pub target: Option<String>,
+    /// `KITTY_LISTEN_ON`.
+    pub listen_on: Option<String>,
+    /// `KITTY_PID`.
+    pub kitty_pid: Option<i32>,
+    /// `KITTY_WINDOW_ID`.
+    pub window: Option<u64>,
+}
+
+impl Surroundings {
+    /// Reads our environment.
+    #[must_use]
+    pub fn read() -> Self {
+        let text = |name| var(name).map(|v| from_os(&v));
+        Self {
+            target: text("KITTYMUX_TARGET"),
+            listen_on: text("KITTY_LISTEN_ON"),
+            kitty_pid: text("KITTY_PID").and_then(|v| v.parse().ok()),
+            window: text("KITTY_WINDOW_ID").and_then(|v| v.parse().ok()),
+        }
+    }
+}
+
+/// A kitty that listens.
+#[derive(Debug)]
+pub struct Kitty {
+    /// The open connection.
+    pub connection: Connection,
+    /// Its process.
+    pub process: ProcId,
+}
+
+/// What the search found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The kitties, ours first.
+    pub kitties: Vec<Kitty>,
+    /// Whether the first is the one we were started from (or the one we were told to use).
+    pub first_is_ours: bool,
+    /// Kitties of ours that run without a socket we could use.
+    pub deaf: Vec<i32>,
+    /// Sockets that were there and did not serve, with the reason.
+    pub silent: Vec<(String, Silence)>,
+}
+
+/// One line of `kitties/`, written by the watcher inside a kitty.
+#[derive(DeJson)]
+struct Registered {
+    socket: String,
+    pid: i32,
+    start: u64,
+}
+
+/// Finds our kitty and all others. `state` is our state directory, if there is one.
+///
+/// # Errors
+/// Only when `KITTYMUX_TARGET` names a kitty that does not answer: then there is no way round.
+pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<Found> {
+    let mut search = Search::default();
+    if let Some(target) = &surroundings.target {
+        let address = Address::parse(target).ok_or_else(|| {
+            Fault::refused(format!(
+                "KITTYMUX_TARGET is no socket address: {target} (unix:/path, unix:@name or fd:N)"
+            ))
+        })?;
+        let kitty = open(&address)
+            .map_err(|why| Fault::refused(format!("KITTYMUX_TARGET {target}: {why}")))?;
+        search.add(kitty);
+        search.found.first_is_ours = true;
+    } else if let Some(address) = surroundings.listen_on.as_deref().and_then(Address::parse) {
+        match open(&address) {
+            // A socket path can belong to another kitty by now: ours is the one of KITTY_PID.
+            Ok(kitty)
+                if surroundings
+                    .kitty_pid
+                    .is_none_or(|pid| pid == kitty.process.pid) =>
+            {
+                search.add(kitty);
+                search.found.first_is_ours = true;
+            }
+            Ok(_) => {}
+            Err(why) => search.found.silent.push((address.to_string(), why)),
+        }
+    }
+    let parent = proc::ancestors(proc::me().pid)
+        .into_iter()
+        .find(|s| is_kitty(s.id.pid, &s.comm))
+        .map(|s| s.id);
+    search.registered(state);
+    search.configured(&conf::read());
+    let running = search.running();
+    if !search.found.first_is_ours
+        && let Some(parent) = parent
+        && let Some(at) = search
+            .found
+            .kitties
+            .iter()
+            .position(|k| k.process == parent)
+    {
+        search.found.kitties[..=at].rotate_right(1);
+        search.found.first_is_ours = true;
+    }
+    search.found.deaf = running
+        .into_iter()
+        .filter(|pid| !search.has(*pid))
+        .collect();
+    Ok(search.found)
+}
+
+#[derive(Default)]
+struct Search {
+    found: Found,
+    tried: BTreeSet<Address>,
+}
+
+impl Search {
+    fn has(&self, pid: i32) -> bool {
+        self.found.kitties.iter().any(|k| k.process.pid == pid)
+    }
+
+    fn add(&mut self, kitty: Kitty) {
+        self.tried.insert(kitty.connection.address().clone());
+        if !self.has(kitty.process.pid) {
+            self.found.kitties.push(kitty);
+        }
+    }
+
+    fn try_address(&mut self, address: Address) {
+        if !self.tried.insert(address.clone()) {
+            return;
+        }
+        match open(&address) {
+            Ok(kitty) => self.add(kitty),
+            Err(why) => self.found.silent.push((address.to_string(), why)),
+        }
+    }
+
+    /// What watchers wrote down, of kitties that still run.
+    fn registered(&mut self, state: Option<&PrivateDir>) {
+        let Some(dir) = state.and_then(|s| PrivateDir::existing(&s.join("kitties")).ok().flatten())
+        else {
+            return;
+        };
+        let boot = crate::sys::clock::boot8();
+        for name in dir
+            .names()
+            .unwrap_or_default()
+            .iter()
+            .filter(|n| n.starts_with(&boot))
+        {
+            let Ok(Some(bytes)) = dir.read(name, 4096) else {
+                continue;
+            };
+            let Ok(entry) = crate::sys::json::decode::<Registered>(&bytes, 4096) else {
+                continue;
+            };
+            if !self.has(entry.pid)
+                && proc::is_same(ProcId {
+                    pid: entry.pid,
+                    start: entry.start,
+                })
+                && let Some(address) = Address::parse(&entry.socket)
+            {
+                self.try_address(address);
+            }
+        }
+    }
+
+    /// Sockets of the form that kitty.conf names, of processes that still run.
+    fn configured(&mut self, conf: &Conf) {
+        let Some(Pattern::Files { ref dir, .. }) =
+            conf.listen_on.as_deref().and_then(conf::pattern)
+        else {
+            return;
+        };
+        let Some(pattern) = conf.listen_on.as_deref().and_then(conf::pattern) else {
+            return;
+        };
+        let Ok(entries) = std::fs::read_dir(dir) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let name = from_os(&entry.file_name());
+            if pattern
+                .pid_in(&name)
+                .is_some_and(|pid| !self.has(pid) && proc::is_alive(pid))
+            {
+                self.try_address(Address::Path(entry.path()));
+            }
+        }
+    }
+
+    /// Our own kitty processes and the sockets they listen on; gives all their pids.
+    fn running(&mut self) -> Vec<i32> {
+        let mut pids = Vec::new();
+        let mut listening = None;
+        for pid in proc::own_pids() {
+            let Some(stat) = proc::stat(pid) else {
+                continue;
+            };
+            if !is_kitty(pid, &stat.comm) || stat.state == 'Z' {
+                continue;
+            }
+            pids.push(pid);
+            if self.has(pid) {
+                continue;
+            }
+            let sockets = listening.get_or_insert_with(listening_sockets);
+            for inode in socket_inodes(pid) {
+                if let Some((_, address)) = sockets.iter().find(|(i, _)| *i == inode) {
+                    self.try_address(address.clone());
+                }
+            }
+        }
+        // A child that has not become its program yet still has kitty's name.
+        let all = pids.clone();
+        pids.retain(|pid| proc::stat(*pid).is_none_or(|s| !all.contains(&s.parent)));
+        pids
+    }
+}
+
+fn open(address: &Address) -> Result<Kitty, Silence> {
+    let connection = Connection::open(address)?;
+    let process = connection
+        .process()
+        .ok_or_else(|| Silence::Dead("its process is gone".to_owned()))?;
+    Ok(Kitty {
+        connection,
+        process,
+    })
+}
+
+/// Whether a process is kitty itself.
+fn is_kitty(pid: i32, comm: &str) -> bool {
+    if comm == "kitty" {
+        return true;
+    }
+    // Nix and macOS start it through a wrapper that gives another short name.
+    (comm.starts_with(".kitty") || comm == "kitty-wrapped")
+        && matches!(proc::exe(pid), Look::Found(exe) if Path::new(&exe).file_name().is_some_and(|n| n == "kitty" || n == ".kitty-wrapped"))
+}
+
+/// Listening unix sockets of this machine: inode and address (Linux; empty elsewhere).
+fn listening_sockets() -> Vec<(u64, Address)> {
+    let bytes = std::fs::read("/proc/net/unix").unwrap_or_default();
+    crate::sys::bytes::from_bytes(&bytes)
+        .lines()
+        .skip(1)
+        .filter_map(listening_line)
+        .collect()
+}
+
+/// One line of /proc/net/unix: `num refs protocol flags type state inode path`.
+fn listening_line(line: &str) -> Option<(u64, Address)> {
+    let mut fields = line.split_ascii_whitespace();
+    let flags = u32::from_str_radix(fields.nth(3)?, 16).ok()?;
+    let (_kind, _state) = (fields.next()?, fields.next()?);
+    let inode = fields.next()?.parse().ok()?;
+    let at = line.find(['/', '@'])?;
+    let path = &line[at..];
+    let accepts = flags & 0x0001_0000 != 0;
+    accepts
+        .then(|| Address::parse(&format!("unix:{path}")).map(|a| (inode, a)))
+        .flatten()
+}
+
+/// Inodes of the sockets a process holds.
+fn socket_inodes(pid: i32) -> Vec<u64> {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|e| std::fs::read_link(e.path()).ok())
+        .filter_map(|link| {
+            link.to_str()?
+                .strip_prefix("socket:[")?
+                .strip_suffix(']')?
+                .parse()
+                .ok()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listening_sockets_are_told_from_connected_ones() {
+        let listen =
+            "0000000000000000: 00000002 00000000 00010000 0001 01 27303 /run/user/1/my kitty-5";
+        let named = "0000000000000000: 00000002 00000000 00010000 0001 01 999 @kitty-7";
+        let used = "0000000000000000: 00000003 00000000 00000000 0001 03 27304 /run/user/1/kitty-5";
+        assert_eq!(
+            listening_line(listen),
+            Some((27303, Address::Path("/run/user/1/my kitty-5".into())))
+        );
+        assert_eq!(
+            listening_line(named),
+            Some((999, Address::Abstract("kitty-7".into())))
+        );
+        assert_eq!(listening_line(used), None);
+        assert_eq!(listening_line("Num RefCount"), None);
+    }
+
+    #[test]
+    fn a_bad_target_is_an_error_and_never_a_fallback() {
+        for target in [
+            "nonsense",
+            "tcp:localhost:5",
+            "unix:/nonexistent/kitty",
+            "fd:9999",
+        ] {
+            let surroundings = Surroundings {
+                target: Some(target.to_owned()),
+                ..Surroundings::default()
+            };
+            let fault = find(&surroundings, None).expect_err(target).to_string();
+            assert!(fault.starts_with("KITTYMUX_TARGET"), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Frames of kitty's remote-control protocol: `ESC P @kitty-cmd {json} ESC \`, both ways.
+
+use crate::sys::json;
+
+const HEAD: &[u8] = b"\x1bP@kitty-cmd";
+const TAIL: &[u8] = b"\x1b\\";
+
+/// kitty resets the connection on a longer request frame (seen: 65,536 bytes are the limit).
+pub const MAX_REQUEST: usize = 65_536;
+
+/// The longest reply we take: 500 windows are some 1 MB.
+pub const MAX_REPLY: usize = 16 << 20;
+
+/// The protocol version we claim: the oldest that knows all we ask. kitty refuses only newer ones.
+const VERSION: &str = "[0,26,0]";
+
+/// One request as a frame. `payload` is a JSON object.
+#[must_use]
+pub fn request(cmd: &str, payload: &str, window: Option<u64>) -> Vec<u8> {
+    let mut body = json::Object::new()
+        .text("cmd", cmd)
+        .raw("version", VERSION)
+        .raw("payload", payload);
+    if let Some(window) = window {
+        body = body.number("kitty_window_id", window);
+    }
+    let body = body.finish();
+    let mut frame = Vec::with_capacity(HEAD.len() + body.len() + TAIL.len());
+    frame.extend_from_slice(HEAD);
+    frame.extend_from_slice(body.as_bytes());
+    frame.extend_from_slice(TAIL);
+    frame
+}
+
+/// What kitty answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It did it; the data as text (a JSON string is decoded, anything else is its JSON).
+    Ok(String),
+    /// It refused; its own words.
+    Refused(String),
+}
+
+impl Reply {
+    /// The data, or kitty's refusal as an error text.
+    ///
+    /// # Errors
+    /// kitty's own words.
+    pub fn into_data(self) -> Result<String, String> {
+        match self {
+            Self::Ok(data) => Ok(data),
+            Self::Refused(why) => Err(why),
+        }
+    }
+}
+
+/// Takes reply frames out of a stream that may be cut anywhere.
+#[derive(Debug, Default)]
+pub struct Replies {
+    buffer: Vec<u8>,
+    scanned: usize,
+}
+
+impl Replies {
+    /// Adds what has been read.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next whole reply, if there is one.
+    ///
+    /// # Errors
+    /// When the stream is not kitty's protocol, or a reply is larger than [`MAX_REPLY`].
+    pub fn take(&mut self) -> Option<Result<Reply, String>> {
+        let have = self.buffer.len().min(HEAD.len());
+        if self.buffer[..have] != HEAD[..have] {
+            return Some(Err("the answer is not kitty's protocol".to_owned()));
+        }
+        // A frame is ASCII JSON, so an ESC can only be its end.
+        let from = self.scanned.max(HEAD.len());
+        let Some(end) = self
+            .buffer
+            .get(from..)
+            .and_then(|rest| rest.windows(2).position(|w| w == TAIL))
+        else {
+            self.scanned = self.buffer.len().saturating_sub(1);
+            return (self.buffer.len() > MAX_REPLY)
+                .then(|| Err("the answer is too large".to_owned()));
+        };
+        let end = from + end;
+        let reply = read_reply(&self.buffer[HEAD.len()..end]);
+        self.buffer.drain(..end + TAIL.len());
+        self.scanned = 0;
+        Some(reply)
+    }
+}
+
+fn read_reply(body: &[u8]) -> Result<Reply, String> {
+    let text = json::guard(body, MAX_REPLY).map_err(|e| format!("the answer is not JSON: {e}"))?;
+    let members = json::members(&text).ok_or("the answer is not a JSON object")?;
+    let value = |name: &str| {
+        members
+            .iter()
+            .find(|m| m.name == name)
+            .map(|m| &text[m.value.clone()])
+    };
+    let shown = |json_text: &str| {
+        if json_text.starts_with('"') {
+            json::decode_guarded::<String>(json_text).unwrap_or_default()
+        } else {
+            json_text.to_owned()
+        }
+    };
+    match value("ok") {
+        Some("true") => Ok(Reply::Ok(value("data").map(shown).unwrap_or_default())),
+        Some("false") => Ok(Reply::Refused(
+            value("error").map(shown).unwrap_or_default(),
+        )),
+        _ => Err("the answer does not say whether it worked".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(body: &str) -> Vec<u8> {
+        [HEAD, body.as_bytes(), TAIL].concat()
+    }
+
+    #[test]
+    fn a_request_is_one_ascii_frame() {
+        let frame = request("ls", "{}", Some(3));
+        assert_eq!(
+            String::from_utf8_lossy(&frame),
+            "\x1bP@kitty-cmd{\"cmd\":\"ls\",\"version\":[0,26,0],\"payload\":{},\"kitty_window_id\":3}\x1b\\"
+        );
+    }
+
+    #[test]
+    fn replies_come_out_of_any_cut() {
+        let stream = [
+            frame(r#"{"ok": true, "data": "a\u001b\\ \"x\""}"#),
+            frame(r#"{"ok": true}"#),
+            frame(r#"{"ok": false, "error": "no", "tb": "trace"}"#),
+            frame(r#"{"ok": true, "data": [1, 2]}"#),
+        ]
+        .concat();
+        for cut in 1..stream.len() {
+            let mut replies = Replies::default();
+            let mut got = Vec::new();
+            for part in stream.chunks(cut) {
+                replies.feed(part);
+                while let Some(reply) = replies.take() {
+                    got.push(reply.expect("a reply"));
+                }
+                if replies.buffer.is_empty() {
+                    continue;
+                }
+            }
+            assert_eq!(
+                got,
+                [
+                    Reply::Ok("a\x1b\\ \"x\"".into()),
+                    Reply::Ok(String::new()),
+                    Reply::Refused("no".into()),
+                    Reply::Ok("[1, 2]".into())
+                ],
+                "cut {cut}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_reply_is_an_error() {
+        for bad in [
+            &b"HTTP/1.1 200 OK"[..],
+            b"\x1bP@other",
+            &frame("nonsense"),
+            &frame("[]"),
+            &frame("{\"data\":1}"),
+            &frame("{\"ok\":true,"),
+        ] {
+            let mut replies = Replies::default();
+            replies.feed(bad);
+            assert!(matches!(replies.take(), Some(Err(_))), "{bad:?}");
+        }
+    }
+}
