@@ -144,8 +144,13 @@ fn by_file<'a>(
 ) -> Option<&'a Definition> {
     let exe = exe?;
     let first = argv.first()?;
-    // `npx`, `bash` and the like run something else; so does a login shell.
-    if first.starts_with('-') || Wrapper::of(&plain(first)).is_some() {
+    // `npx`, `bash` and the like run something else; so does a login shell. A program that has tools
+    // built in runs itself under their names.
+    let called = plain(first);
+    if first.starts_with('-')
+        || Wrapper::of(&called).is_some()
+        || BUILT_IN.contains(&called.as_str())
+    {
         return None;
     }
     if let Some(def) = defs.by_program(&plain(exe)) {
@@ -162,6 +167,9 @@ fn by_file<'a>(
         .filter(|part| !part.is_empty())
         .find_map(|part| defs.by_program(&plain(part)))
 }
+
+/// Tools that agents carry inside their own program.
+const BUILT_IN: [&str; 6] = ["rg", "bfs", "ugrep", "grep", "find", "fd"];
 
 fn is_version(name: &str) -> bool {
     name.contains('.')

@@ -146,6 +146,8 @@ fn odd_names_by_the_programs_file() {
         renamed @ /usr/bin/node # renamed => -
         bash x @ /opt/claude => -
         -zsh @ /opt/claude => -
+        rg --files x @ /n/@anthropic-ai/claude-code/bin/claude.exe => -
+        node server.js @ /n/@anthropic-ai/claude-code/bin/claude.exe => -
     ");
 }
 

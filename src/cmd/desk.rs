@@ -383,6 +383,9 @@ fn subject(
         argv,
         conversations,
         by_start_time: c.def.find.contains(&Way::CodexRollouts),
+        always_live: c.def.find.contains(&Way::ClaudeRegistry)
+            && find::config_dir(c.def, &c.env, &ground.home)
+                .is_some_and(|d| d.join("sessions").is_dir()),
     }
 }
 

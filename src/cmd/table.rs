@@ -329,14 +329,14 @@ fn capital(text: &str) -> String {
 #[must_use]
 pub fn help() -> String {
     let mut text = String::from(
-        "kittymux brings each coding agent's conversation back, in the right kitty window.\n\n\
+        "kittymux brings each coding agent's conversation back, in the right window.\n\n\
          \x20 kittymux sessions save work       save this OS window\n\
          \x20 kittymux sessions restore work    bring it back; each agent window asks first\n\n",
     );
     for verb in VERBS.iter().filter(|v| v.listed) {
         text.push_str(&format!("  {}\n      {}\n", usage(verb), verb.about));
     }
-    text.push_str("  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 could not, 2 used wrongly.\n");
+    text.push_str("  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 not, 2 used wrongly.\n");
     text
 }
 

@@ -90,6 +90,9 @@ pub struct Subject {
     pub conversations: Look<Vec<Conversation>>,
     /// Whether conversations are tied to processes by the moment they were made.
     pub by_start_time: bool,
+    /// Whether every process of it has a live record: then *nothing found* means that it has no
+    /// conversation, and there is nothing to guess.
+    pub always_live: bool,
 }
 
 /// Where the answer comes from, strongest first.
@@ -323,6 +326,9 @@ fn by_directory(
     subjects: &[Subject],
     taken: &BTreeSet<(&str, String)>,
 ) -> Choice {
+    if subject.always_live && subject.live == Look::Nothing {
+        return Choice::new("its own record names no conversation");
+    }
     let Some(dir) = &subject.real_cwd else {
         return Choice::new("its directory is not known");
     };

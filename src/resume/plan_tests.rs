@@ -23,6 +23,7 @@ fn subject(window: u64, agent: &str, dir: &str) -> Subject {
         argv: None,
         conversations: Look::Unknown("sqlite".to_owned()),
         by_start_time: false,
+        always_live: false,
     }
 }
 
@@ -159,6 +160,19 @@ fn the_only_conversation_used_since_the_start_is_the_one() {
         shown(&[one]),
         "new  (no conversation of this directory was used since it started)\n"
     );
+}
+
+#[test]
+fn an_agent_that_always_has_a_record_is_not_guessed_at_when_it_has_none() {
+    let mut picker = subject(1, "claude", "/p");
+    picker.always_live = true;
+    picker.conversations = Look::Found(vec![talk("ID1", None, 1200)]);
+    assert_eq!(
+        shown(&[picker.clone()]),
+        "new  (its own record names no conversation)\n"
+    );
+    picker.live = Look::Unknown("no access".into());
+    assert!(shown(&[picker]).starts_with("exact ID1"));
 }
 
 #[test]

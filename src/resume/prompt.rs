@@ -403,7 +403,7 @@ mod tests {
               saved 12m ago · tab “api work”
               Enter go to it   n new conversation   s shell   i commands
 
-            claude was running here — resume session 0a1b2c3d?
+            claude was running here — its conversation cannot be resumed
               ~/code/api
               the directory is not there: it was removed
               saved 12m ago · tab “api work”

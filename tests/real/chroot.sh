@@ -6,12 +6,13 @@
 # Exit 77, with one line why, when it cannot be built here; 0 when the chroot is there.
 #
 #   KITTYMUX_CACHE        where chroots are kept (else under XDG_CACHE_HOME or ~/.cache)
+#   KITTYMUX_QUIET        no line about a chroot that is there already
 #   KITTYMUX_TEST_MIRROR  a Debian mirror; without it the one this machine's own apt uses
 set -eu
 
 suite=${1:-forky}
 packages='kitty xvfb xauth libgl1-mesa-dri libegl1 zsh fish procps openbox xdotool'
-# kitty names its terminfo entry as a dependency; python3 comes with it.
+# python3 comes with kitty.
 case $suite in
 forky) want='0\.48\.' ;;
 bookworm) want='0\.26\.' ;;
@@ -28,7 +29,7 @@ spec="2 $suite $packages"
 
 ready() { [ -f "$dir/.stamp" ] && [ "$(head -n 1 "$dir/.stamp")" = "$spec" ]; }
 finish() {
-    say "real kitty: $(sed -n 2p "$dir/.stamp") ($suite)"
+    [ -n "${KITTYMUX_QUIET:-}" ] || say "real kitty: $(sed -n 2p "$dir/.stamp") ($suite)"
     printf '%s\n' "$dir"
     exit 0
 }
@@ -74,14 +75,17 @@ fi
 [ -n "$mirror" ] || skip "no Debian mirror in this machine's apt configuration (set KITTYMUX_TEST_MIRROR)"
 
 build=$cache/.build-$suite-$$
-trap 'rm -rf --one-file-system "$build" "$build.log"' EXIT
+clean_up() {
+    umount -R -l "$build/dev" "$build/proc" 2>/dev/null
+    rm -rf --one-file-system "$build" "$build.log"
+}
+trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 rm -rf --one-file-system "$cache/.build-$suite-"*
 
 say "real kitty: building a $suite chroot from this machine's Debian mirror, some minutes …"
 if ! debootstrap --no-check-gpg --variant=minbase "$suite" "$build" "$mirror" "$script" >"$build.log" 2>&1; then
-    tail -n 5 "$build.log" >&2
-    skip "debootstrap $suite failed"
+    skip "debootstrap $suite failed: $(tail -n 1 "$build.log")"
 fi
 
 # Nothing may start a service in there; a mirror that is behind is good enough for a test.
@@ -95,15 +99,14 @@ for step in "apt-get -qq update" "apt-get -qq -y install $packages" "apt-get -qq
     # Words of $step are ours, so splitting is meant.
     # shellcheck disable=SC2086
     if ! DEBIAN_FRONTEND=noninteractive chroot "$build" $step </dev/null >>"$build.log" 2>&1; then
-        tail -n 5 "$build.log" >&2
-        skip "in the chroot: ${step%% kitty *} failed"
+        skip "in the chroot, ${step%% kitty *} failed: $(tail -n 1 "$build.log")"
     fi
 done
 chroot "$build" useradd --create-home --home-dir /home/user --uid 1234 --user-group --shell /bin/bash user
-version=$(LC_ALL=C.UTF-8 chroot "$build" /usr/bin/kitty --version 2>>"$build.log") || tail -n 5 "$build.log" >&2
+version=$(LC_ALL=C.UTF-8 chroot "$build" /usr/bin/kitty --version 2>>"$build.log") || version=
 umount "$build/proc"
 umount -R -l "$build/dev"
-[ -n "$version" ] || skip "kitty does not start in the chroot"
+[ -n "$version" ] || skip "kitty does not start in the chroot: $(tail -n 1 "$build.log")"
 if [ -n "$want" ] && ! printf '%s\n' "$version" | grep -q "^kitty $want"; then
     skip "$suite has '$version', not a version these tests were written for"
 fi

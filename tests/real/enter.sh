@@ -15,13 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 if [ -z "${KITTYMUX_ENTER_DIR:-}" ]; then
     [ $# -gt 0 ] || { echo "usage: enter.sh [-e NAME=VALUE]… [-b SRC:NAME]… [-x] CMD [ARG…]" >&2; exit 2; }
-    dir=$("$here/chroot.sh" "${KITTYMUX_TEST_SUITE:-forky}" 2>"${TMPDIR:-/tmp}/.kittymux-enter.$$") || {
-        rc=$?
-        tail -n 1 "${TMPDIR:-/tmp}/.kittymux-enter.$$" >&2
-        rm -f "${TMPDIR:-/tmp}/.kittymux-enter.$$"
-        exit $rc
-    }
-    rm -f "${TMPDIR:-/tmp}/.kittymux-enter.$$"
+    dir=$(KITTYMUX_QUIET=1 "$here/chroot.sh" "${KITTYMUX_TEST_SUITE:-forky}") || exit $?
     [ "$(id -u)" = 0 ] || { echo "real kitty: entering the chroot needs root" >&2; exit 77; }
     # A private process table ends everything CMD started; private networking keeps abstract sockets apart.
     KITTYMUX_ENTER_DIR=$dir exec unshare --mount --pid --net --fork --kill-child sh "$here/$(basename "$0")" "$@"

@@ -126,3 +126,27 @@ fn the_form_follows_from_the_words() {
         Some(Form::Flags)
     );
 }
+
+/// However a file is spoiled, it is read to its end and never makes us fail.
+#[test]
+fn spoiled_files_do_no_harm() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut told = 0;
+    for _ in 0..400 {
+        let mut bytes = SHIPPED.as_bytes().to_vec();
+        for _ in 0..rng.usize(1..4) {
+            let at = rng.usize(0..bytes.len());
+            match rng.u8(0..3) {
+                0 => bytes[at] = rng.u8(..),
+                1 => drop(bytes.drain(at..(at + 9).min(bytes.len()))),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let (all, problems) = load(SHIPPED, Some(&bytes));
+        assert!(all.get("claude").is_some() && all.get("codex").is_some());
+        let lines = 1 + SHIPPED.lines().count();
+        assert!(problems.iter().all(|p| p.line >= 1 && p.line <= lines));
+        told += usize::from(!problems.is_empty());
+    }
+    assert!(told > 200);
+}

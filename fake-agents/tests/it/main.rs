@@ -1,0 +1,6 @@
+//! The stand-ins on a real terminal, judged by what the process table says of them.
+
+mod desk;
+mod seen;
+mod shapes;
+mod talks;
