@@ -4,14 +4,14 @@
 import json
 import os
 import sys
-import types
 
 # kitty's own table of modules: including this file twice, or a copy of it, finds the same state.
-STATE = sys.modules.setdefault('kittymux_watcher_state', types.ModuleType('kittymux_watcher_state'))
+STATE = sys.modules.setdefault('kittymux_watcher_state', type(sys)('kittymux_watcher_state'))
 
 
 def state_directory():
-    base = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
+    base = os.environ.get('XDG_STATE_HOME', '')
+    base = base if os.path.isabs(base) else os.path.expanduser('~/.local/state')
     return os.environ.get('KITTYMUX_STATE_DIR') or os.path.join(base, 'kittymux')
 
 

@@ -232,7 +232,7 @@ fn test(query: &Query, w: &Value, me: Option<u64>) -> Result<bool, String> {
     query.test(&|location, value| {
         Ok(match location {
             "id" => value == id_of(w).to_string(),
-            "pid" => w.get("pid").is_some_and(|p| p.to_string() == value),
+            "pid" => w.get("pid").and_then(Value::as_i64) == value.parse().ok(),
             "title" => found(value, text("title"))?,
             "cwd" => found(value, text("cwd"))?,
             "session" => found(value, text("session_name"))?,

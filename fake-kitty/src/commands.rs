@@ -332,8 +332,10 @@ impl Request<'_> {
             }
             _ => String::new(),
         };
+        let mut argv = self.list("args");
+        Kitty::replace_words(&state, &mut argv);
         let launch = Launch {
-            argv: self.list("args"),
+            argv,
             cwd,
             env: self.list("env"),
             vars: self.list("var"),

@@ -148,6 +148,22 @@ impl Kitty {
         }
     }
 
+    /// Words of a program that kitty replaces when it launches it while running (not at its start).
+    pub(crate) fn replace_words(state: &State, argv: &mut [String]) {
+        let active = state.active_window().and_then(|w| state.windows.get(&w));
+        let cursor = active.map_or((1, 1), |w| lock(&w.term).cursor());
+        for word in argv {
+            *word = match word.as_str() {
+                "@active-kitty-window-id" => active.map(|w| w.id.to_string()).unwrap_or_default(),
+                "@cursor-x" => cursor.0.to_string(),
+                "@cursor-y" => cursor.1.to_string(),
+                "@scrolled-by" => "0".into(),
+                "@first-line-on-screen" | "@last-line-on-screen" => String::new(),
+                _ => continue,
+            };
+        }
+    }
+
     /// The environment of a child before the shell integration.
     fn child_environment(
         &self,

@@ -74,7 +74,7 @@ impl Pair {
 
     fn split_at(&mut self, target: u64, new: u64, horizontal: bool, after: bool) -> bool {
         for side in [&mut self.one, &mut self.two] {
-            match side {
+            let hit = match side {
                 Some(Node::Group(g)) if *g == target => {
                     let (a, b) = if after { (target, new) } else { (new, target) };
                     *side = Some(Node::Pair(Box::new(Pair {
@@ -83,14 +83,13 @@ impl Pair {
                         one: Some(Node::Group(a)),
                         two: Some(Node::Group(b)),
                     })));
-                    return true;
+                    true
                 }
-                Some(Node::Pair(p)) => {
-                    if p.split_at(target, new, horizontal, after) {
-                        return true;
-                    }
-                }
-                _ => {}
+                Some(Node::Pair(p)) => p.split_at(target, new, horizontal, after),
+                _ => false,
+            };
+            if hit {
+                return true;
             }
         }
         false

@@ -73,6 +73,16 @@ impl Kitty {
                 check_tab(tab).map_err(Failure::Launch)?;
             }
         }
+        let before = state.active_window();
+        let mut specs = specs.to_vec();
+        if into_active {
+            for tab in specs.iter_mut().flat_map(|o| &mut o.tabs) {
+                for w in &mut tab.windows {
+                    Kitty::replace_words(state, &mut w.launch.words);
+                }
+            }
+        }
+        let mut failed = Vec::new();
         let mut focus = None;
         for (i, spec) in specs.iter().enumerate() {
             if into_active && spec.defined == 0 {
@@ -92,7 +102,7 @@ impl Kitty {
                 .find(|o| o.id == os)
                 .map_or(0, |o| o.tabs.len());
             for tab in &spec.tabs {
-                self.open_tab(state, os, tab, name)
+                self.open_tab(state, os, tab, name, &mut failed)
                     .map_err(Failure::Launch)?;
             }
             let made = state
@@ -114,6 +124,15 @@ impl Kitty {
         if let Some(os) = focus {
             state.focus_os_window(os);
         }
+        for error in failed {
+            match before.filter(|_| into_active) {
+                Some(over) => {
+                    let title = "Failed to run background process";
+                    self.show_over(state, over, "__show_error__", title, &error);
+                }
+                None => self.log(error),
+            }
+        }
         if !name.is_empty() {
             state.session_history.retain(|s| s != name);
             state.session_history.push(name.to_owned());
@@ -128,6 +147,7 @@ impl Kitty {
         os: u64,
         spec: &TabSpec,
         name: &str,
+        failed: &mut Vec<String>,
     ) -> Result<(), String> {
         let layout = Layout::new(&spec.layout);
         let tab = state
@@ -146,7 +166,7 @@ impl Kitty {
             launch.title = launch.title.or_else(|| w.title.clone());
             if w.launch.get("--type") == Some("background") {
                 if let Err(e) = self.run_in_background(state, &launch) {
-                    self.log(format!("Failed to run background process with error: {e}"));
+                    failed.push(format!("Failed to run background process with error: {e}"));
                 }
                 windows.push(None);
                 continue;
@@ -307,9 +327,22 @@ impl Kitty {
             self.log(format!("{title}: {message}"));
             return;
         };
-        let Some(tab) = state.active_tab().map(|t| t.id) else {
+        self.show_over(state, over, kitten, title, message);
+    }
+
+    /// The same over any window.
+    fn show_over(
+        self: &Arc<Self>,
+        state: &mut State,
+        over: u64,
+        kitten: &str,
+        title: &str,
+        message: &str,
+    ) {
+        let Some((o, t)) = state.locate(over) else {
             return;
         };
+        let tab = state.os_windows[o].tabs[t].id;
         let launch = Launch {
             argv: vec![kitten.into(), "--title".into(), title.into()],
             message: Some(format!("{title}\n\n\n{message}\n")),

@@ -90,6 +90,12 @@ impl Term {
         self.prompt == Prompt::Waiting && !self.in_alternate_screen()
     }
 
+    /// Column and row of the cursor, from 1.
+    pub fn cursor(&self) -> (u16, u16) {
+        let (row, col) = self.screen.screen().cursor_position();
+        (col + 1, row + 1)
+    }
+
     /// The text on the screen: every row, trailing blanks cut, joined by line ends.
     pub fn screen_text(&self) -> String {
         let (_, cols) = self.screen.screen().size();

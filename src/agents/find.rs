@@ -54,9 +54,10 @@ pub struct Conversation {
     pub sid: String,
     /// When it was made, in nanoseconds of wall time, where its id says so.
     pub made_ns: Option<u64>,
-    /// When its transcript was last written, in nanoseconds of wall time.
-    pub touched_ns: u64,
-    /// The directory that owns it, as the agent spelled it.
+    /// When its transcript was last written, in nanoseconds of wall time; `None`: nothing was said
+    /// in it yet, so there is no transcript.
+    pub touched_ns: Option<u64>,
+    /// The directory that owns it, as the agent spelled it; empty: nothing says.
     pub cwd: String,
 }
 

@@ -51,7 +51,9 @@ struct Candidate<'a> {
     inner: Vec<ProcId>,
     words: Vec<String>,
     cwd: Option<String>,
-    env: Vec<(String, String)>,
+    /// What of its environment names its configuration directory; where that cannot be read,
+    /// nothing of it can be looked up: its files may lie anywhere.
+    env: Look<Vec<(String, String)>>,
 }
 
 /// Looks into all windows of all kitties and decides.
@@ -228,12 +230,15 @@ fn canonical(path: &str) -> Option<String> {
         .map(|p| from_os(p.as_os_str()))
 }
 
-fn environment(pid: i32, def: &Definition) -> Vec<(String, String)> {
+fn environment(pid: i32, def: &Definition) -> Look<Vec<(String, String)>> {
     if def.env.is_empty() {
-        return Vec::new();
+        return Look::Found(Vec::new());
     }
     let names: Vec<&str> = def.env.iter().map(String::as_str).collect();
-    proc::environ(pid, &names).found().unwrap_or_default()
+    match proc::environ(pid, &names) {
+        Look::Nothing => Look::Unknown("its process is gone".to_owned()),
+        set => set,
+    }
 }
 
 /// Our own agent processes outside all windows: in tmux, in another terminal, over ssh.
@@ -322,50 +327,7 @@ fn subject(
     ground: &Ground<'_>,
     claimed: &HashMap<ProcId, String>,
 ) -> Subject {
-    let at = find::Subject {
-        def: c.def,
-        process: c.process,
-        inner: &c.inner,
-        cwd: c.cwd.as_deref(),
-        env: &c.env,
-        home: &ground.home,
-    };
-    let live = find::live(&at).map(|l| {
-        // The conversation is resumed where it lives; the agent may have gone elsewhere.
-        let owner = find::transcript(c.def, &c.env, &ground.home, &l.sid)
-            .found()
-            .and_then(|t| t.owner);
-        Live {
-            cwd: elsewhere(owner.or(l.cwd), real_cwd.as_deref()),
-            sid: l.sid,
-            source: l.source,
-            resumable: l.resumable,
-        }
-    });
-    let (mut argv, mut conversations) = (None, Look::Nothing);
-    if !matches!(live, Look::Found(_)) {
-        let claim = || {
-            claimed.get(&c.process).and_then(|name| {
-                name.strip_prefix(&format!("{}-", c.def.name))
-                    .map(str::to_owned)
-            })
-        };
-        argv = argv_id(c.def, &c.words).or_else(claim).map(|sid| {
-            let kept = find::transcript(c.def, &c.env, &ground.home, &sid)
-                .map(|t| elsewhere(t.owner, real_cwd.as_deref()));
-            (sid, kept)
-        });
-        conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS)).map(|all| {
-            all.into_iter()
-                .map(|t| Conversation {
-                    sid: t.sid,
-                    made_ns: t.made_ns,
-                    touched_ns: Some(t.touched_ns),
-                    cwd: t.cwd,
-                })
-                .collect()
-        });
-    }
+    let (live, argv, conversations) = evidence(c, real_cwd.as_deref(), since, ground, claimed);
     Subject {
         window: c.key,
         process: c.process,
@@ -384,9 +346,86 @@ fn subject(
         conversations,
         by_start_time: c.def.find.contains(&Way::CodexRollouts),
         always_live: c.def.find.contains(&Way::ClaudeRegistry)
-            && find::config_dir(c.def, &c.env, &ground.home)
-                .is_some_and(|d| d.join("sessions").is_dir()),
+            && find::config_dir(
+                c.def,
+                c.env.as_ref().found().map_or(&[], Vec::as_slice),
+                &ground.home,
+            )
+            .is_some_and(|d| d.join("sessions").is_dir()),
     }
+}
+
+/// What a process's own record, its command line and the files of its directory say.
+type Evidence = (
+    Look<Live>,
+    Option<(String, Look<Option<String>>)>,
+    Look<Vec<Conversation>>,
+);
+
+fn evidence(
+    c: &Candidate<'_>,
+    real_cwd: Option<&str>,
+    since: u64,
+    ground: &Ground<'_>,
+    claimed: &HashMap<ProcId, String>,
+) -> Evidence {
+    let claim = || {
+        claimed.get(&c.process).and_then(|name| {
+            name.strip_prefix(&format!("{}-", c.def.name))
+                .map(str::to_owned)
+        })
+    };
+    let named = || argv_id(c.def, &c.words).or_else(claim);
+    let env = match &c.env {
+        Look::Found(env) => env,
+        Look::Nothing | Look::Unknown(_) => {
+            let why = "its environment cannot be read";
+            return (
+                Look::Unknown(why.to_owned()),
+                named().map(|sid| (sid, Look::Unknown(why.to_owned()))),
+                Look::Unknown(why.to_owned()),
+            );
+        }
+    };
+    let at = find::Subject {
+        def: c.def,
+        process: c.process,
+        inner: &c.inner,
+        cwd: c.cwd.as_deref(),
+        env,
+        home: &ground.home,
+    };
+    let live = find::live(&at).map(|l| {
+        // The conversation is resumed where it lives; the agent may have gone elsewhere.
+        let owner = find::transcript(c.def, env, &ground.home, &l.sid)
+            .found()
+            .and_then(|t| t.owner);
+        Live {
+            cwd: elsewhere(owner.or(l.cwd), real_cwd),
+            sid: l.sid,
+            source: l.source,
+            resumable: l.resumable,
+        }
+    });
+    if matches!(live, Look::Found(_)) {
+        return (live, None, Look::Nothing);
+    }
+    let argv = named().map(|sid| {
+        let kept =
+            find::transcript(c.def, env, &ground.home, &sid).map(|t| elsewhere(t.owner, real_cwd));
+        (sid, kept)
+    });
+    let conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS)).map(|all| {
+        all.into_iter()
+            .map(|t| Conversation {
+                sid: t.sid,
+                made_ns: t.made_ns,
+                touched_ns: t.touched_ns,
+                cwd: t.cwd,
+            })
+            .collect()
+    });
+    (live, argv, conversations)
 }
 
 /// A directory that is another place than the process's own; the same place keeps its spelling.
@@ -432,7 +471,10 @@ fn agent_seen(
         lost: fresh.dropped_secrets,
         env: candidate
             .env
-            .iter()
+            .as_ref()
+            .found()
+            .into_iter()
+            .flatten()
             .map(|(n, v)| format!("{n}={v}"))
             .collect(),
         choice,

@@ -59,7 +59,7 @@ pub struct Conversation {
     pub made_ns: Option<u64>,
     /// When it was written last; `None`: nothing was said in it yet.
     pub touched_ns: Option<u64>,
-    /// Its directory as the agent spells it.
+    /// Its directory as the agent spells it; empty: nothing says, it may be any.
     pub cwd: String,
 }
 
@@ -294,13 +294,15 @@ fn match_start_times(subjects: &[Subject], choices: &mut [Option<Choice>]) {
                 pairs.push((*n, *c));
             }
         }
-        let distinct: BTreeSet<&str> = pairs.iter().map(|(_, c)| c.sid.as_str()).collect();
+        // One in which nothing was said yet may be of another directory: it only makes a fit doubtful.
+        let spoken: Vec<&&Conversation> = made.iter().filter(|c| c.touched_ns.is_some()).collect();
+        let paired: BTreeSet<&str> = pairs.iter().map(|(_, c)| c.sid.as_str()).collect();
         let whole = !stranger
-            && pairs.len() == made.len()
-            && distinct.len() == pairs.len()
-            && made
+            && paired.len() == pairs.len()
+            && spoken.iter().all(|c| paired.contains(c.sid.as_str()))
+            && pairs
                 .iter()
-                .all(|c| open.iter().filter(|n| fits(**n, c)).count() == 1);
+                .all(|(_, c)| open.iter().filter(|n| fits(**n, c)).count() == 1);
         for n in open {
             let of_it = pairs.iter().find(|(m, _)| *m == n).map(|(_, c)| *c);
             choices[n] = Some(match of_it {

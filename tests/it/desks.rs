@@ -229,17 +229,27 @@ impl World {
         let conversations = if p.agent == "opencode" {
             Look::Unknown("sqlite".to_owned())
         } else {
-            let of_dir = self
-                .talks
-                .iter()
-                .filter(|t| t.agent == p.agent && t.dir == p.dir && t.touched.is_some());
+            // Of a thread in which nothing was said, codex shows the id and not the directory.
+            let shows = |t: &&Talk| {
+                t.agent == p.agent
+                    && if t.touched.is_some() {
+                        t.dir == p.dir
+                    } else {
+                        p.agent == "codex"
+                    }
+            };
+            let of_dir = self.talks.iter().filter(shows);
             Look::Found(
                 of_dir
                     .map(|t| Conversation {
                         sid: t.sid.clone(),
                         made_ns: (p.agent == "codex").then_some(t.made * SEC),
                         touched_ns: t.touched.map(|s| s * SEC),
-                        cwd: t.dir.to_owned(),
+                        cwd: if t.touched.is_some() {
+                            t.dir.to_owned()
+                        } else {
+                            String::new()
+                        },
                     })
                     .collect(),
             )

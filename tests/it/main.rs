@@ -1,3 +1,6 @@
-//! The integration tests, one program.
+//! The integration tests, one program. Those of `scenarios` run against `fake-kitty`, and the same
+//! ones inside the chroot of `tests/real` against a real kitty.
 
 mod desks;
+mod rig;
+mod scenarios;

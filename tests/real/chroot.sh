@@ -76,7 +76,7 @@ fi
 
 build=$cache/.build-$suite-$$
 clean_up() {
-    umount -R -l "$build/dev" "$build/proc" 2>/dev/null
+    umount -R -l "$build/dev" "$build/proc" 2>/dev/null || :
     rm -rf --one-file-system "$build" "$build.log"
 }
 trap clean_up EXIT

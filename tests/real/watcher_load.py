@@ -97,9 +97,10 @@ def places():
     with Kitty(conf=f'watcher {WATCHER}\n', env={'XDG_STATE_HOME': base}) as k:
         k.ls()
         tally.check('under XDG_STATE_HOME', len(listed(os.path.join(base, 'kittymux', 'kitties'))) == 1)
-    with Kitty(conf=f'watcher {WATCHER}\n') as k:
-        k.ls()
-        tally.check('else under ~/.local/state', len(listed(os.path.join(k.home, '.local', 'state', 'kittymux', 'kitties'))) == 1)
+    for what, env in (('without it', {}), ('where it is relative', {'XDG_STATE_HOME': 'state'})):
+        with Kitty(conf=f'watcher {WATCHER}\n', env=env) as k:
+            k.ls()
+            tally.check(f'{what}, under ~/.local/state', len(listed(os.path.join(k.home, '.local', 'state', 'kittymux', 'kitties'))) == 1)
 
 
 def nothing_to_write():

@@ -174,8 +174,11 @@ fn long_line(bytes: usize) -> Vec<u8> {
     line
 }
 
+/// Reads a string back from a parsed file.
+type Read = fn(&[OsWindowSpec]) -> Option<String>;
+
 /// One position a string can stand in: how the file is written, and what is read back from it.
-fn place(position: &str, s: &str) -> (String, fn(&[OsWindowSpec]) -> Option<String>) {
+fn place(position: &str, s: &str) -> (String, Read) {
     let q = |s: &str| words::quote(s);
     let dollars = s.replace('$', "$$");
     fn first(o: &[OsWindowSpec]) -> &WindowSpec {

@@ -70,13 +70,13 @@ pub fn conversations(
                 Owner::Is(cwd) => found.push(Conversation {
                     sid,
                     made_ns: None,
-                    touched_ns: facts.touched_ns,
+                    touched_ns: Some(facts.touched_ns),
                     cwd,
                 }),
                 Owner::Unsaid => found.push(Conversation {
                     sid,
                     made_ns: None,
-                    touched_ns: facts.touched_ns,
+                    touched_ns: Some(facts.touched_ns),
                     cwd: spellings.first().cloned().unwrap_or_default(),
                 }),
                 Owner::Other => {}

@@ -92,10 +92,12 @@ pub fn conversations(
     since_ns: u64,
 ) -> Look<Vec<Conversation>> {
     let mut found = Vec::new();
+    let mut spoken = std::collections::HashSet::new();
     let answer = walk(root, |path, id| {
         let Some(id) = def.id.accept(id) else {
             return Ok(());
         };
+        spoken.insert(id.clone());
         let touched_ns = match bounded::facts(path) {
             Look::Found(facts) if facts.size > 0 => facts.touched_ns,
             Look::Unknown(why) => return Err(why),
@@ -109,7 +111,7 @@ pub fn conversations(
                 found.push(Conversation {
                     made_ns: made_ns(&id),
                     sid: id,
-                    touched_ns,
+                    touched_ns: Some(touched_ns),
                     cwd: meta.cwd,
                 });
                 Ok(())
@@ -118,10 +120,36 @@ pub fn conversations(
             _ => Ok(()),
         }
     });
-    match answer {
-        Ok(()) => Look::Found(found),
-        Err(why) => Look::Unknown(why),
+    if let Err(why) = answer {
+        return Look::Unknown(why);
     }
+    match unspoken(def, root, since_ns) {
+        Ok(more) => found.extend(more.into_iter().filter(|u| !spoken.contains(&u.sid))),
+        Err(why) => return Look::Unknown(why),
+    }
+    Look::Found(found)
+}
+
+/// Threads that a terminal program has made and in which nothing was said yet: an empty file named
+/// by the id is all there is of them, and nothing tells their directory.
+fn unspoken(def: &Definition, root: &Path, since_ns: u64) -> Result<Vec<Conversation>, String> {
+    let names = match bounded::names(&root.join("tui-thread-reference-capabilities")) {
+        Look::Found(names) => names,
+        Look::Nothing => return Ok(Vec::new()),
+        Look::Unknown(why) => return Err(why),
+    };
+    let made = |id: &String| made_ns(id).filter(|m| *m >= since_ns);
+    Ok(names
+        .iter()
+        .filter_map(|name| def.id.accept(name))
+        .filter_map(|sid| Some((made(&sid)?, sid)))
+        .map(|(made, sid)| Conversation {
+            sid,
+            made_ns: Some(made),
+            touched_ns: None,
+            cwd: String::new(),
+        })
+        .collect())
 }
 
 pub fn transcript(root: &Path, sid: &str) -> Look<Transcript> {

@@ -1,0 +1,454 @@
+//! A throw-away home with shells, agents and kitties of its own. Nothing of the person's is touched:
+//! every `KITTY_*` variable is cleared, HOME and all XDG directories are temporary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use kittymux::kitty::address::Address;
+use kittymux::kitty::client::Connection;
+use kittymux::kitty::commands;
+use kittymux::kitty::tree::{self, OsWindow, Window};
+use kittymux::kitty::wire::request;
+use kittymux::sys::json::Object;
+
+/// How long anything is waited for.
+pub const WAIT: Duration = Duration::from_secs(15);
+
+/// Whether the kitty of these tests is a real one.
+pub fn is_real() -> bool {
+    std::env::var_os("KITTYMUX_TEST_REAL").is_some()
+}
+
+/// Waits until `what` gives something.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + WAIT;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            Instant::now() < end,
+            "waited {} s for: {what}",
+            WAIT.as_secs()
+        );
+        std::thread::sleep(Duration::from_millis(25));
+    }
+}
+
+/// The programs under test and their stand-ins.
+struct Programs {
+    kittymux: PathBuf,
+    kitty: PathBuf,
+    agent: PathBuf,
+}
+
+fn programs() -> &'static Programs {
+    static PROGRAMS: OnceLock<Programs> = OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let given = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let kittymux = given("KITTYMUX_TEST_BIN")
+            .unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_kittymux")));
+        let beside = |name: &str| kittymux.with_file_name(name);
+        let build = |name: &str| {
+            // cargo builds no other member's program for these tests.
+            let cargo = option_env!("CARGO").unwrap_or("cargo");
+            let built = Command::new(cargo)
+                .args(["build", "--quiet", "-p", name])
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .status();
+            assert!(built.is_ok_and(|s| s.success()), "cargo build -p {name}");
+        };
+        let program = |variable: &str, package: &str, name: &str| {
+            given(variable).unwrap_or_else(|| {
+                if !beside(name).exists() {
+                    build(package);
+                }
+                beside(name)
+            })
+        };
+        Programs {
+            kitty: if is_real() {
+                PathBuf::from("/usr/bin/kitty")
+            } else {
+                program("KITTYMUX_TEST_KITTY", "fake-kitty", "fake-kitty")
+            },
+            agent: program("KITTYMUX_TEST_AGENT", "fake-agents", "fake-agent"),
+            kittymux,
+        }
+    })
+}
+
+/// Whether a shell is there; a test that needs one says so when it is not.
+pub fn has_shell(path: &str) -> bool {
+    let there = Path::new(path).exists();
+    if !there {
+        println!("left out: {path} is not installed here");
+    }
+    there
+}
+
+/// A throw-away home.
+pub struct Rig {
+    top: tempfile::TempDir,
+    conf: String,
+}
+
+impl Rig {
+    /// A home whose kitties start `shell`, with integration on or off. Its rc files export FOO, put
+    /// `~/bin` on PATH and export DENV from a prompt hook, as direnv does.
+    pub fn new(shell: &str, integration: bool) -> Self {
+        let top = tempfile::Builder::new()
+            .prefix("kmx")
+            .tempdir()
+            .expect("a temporary directory");
+        let on = if integration { "enabled" } else { "disabled" };
+        let rig = Self {
+            top,
+            conf: format!("shell {shell}\nshell_integration {on}\n"),
+        };
+        rig.file(
+            ".bashrc",
+            "export FOO=1\nPATH=$HOME/bin:$PATH\nPS1='$ '\nPROMPT_COMMAND='export DENV=hook'\n",
+        );
+        rig.file(
+            ".zshrc",
+            "export FOO=1\npath=($HOME/bin $path)\nPS1='%% '\nprecmd() { export DENV=hook }\n",
+        );
+        rig.file(
+            ".config/fish/config.fish",
+            "set -gx FOO 1\nset -gx PATH $HOME/bin $PATH\nset -g fish_greeting\nfunction hook --on-event fish_prompt; set -gx DENV hook; end\n",
+        );
+        for name in ["claude", "codex", "opencode", "node"] {
+            rig.agent(&format!("bin/{name}"));
+        }
+        std::os::unix::fs::symlink(&programs().kitty, rig.dir("tools").join("kitty"))
+            .expect("a link");
+        std::os::unix::fs::symlink(&programs().kittymux, rig.dir("tools").join("kittymux"))
+            .expect("a link");
+        rig.dir("run");
+        rig.write_conf("");
+        rig
+    }
+
+    /// Adds lines to its kitty.conf.
+    pub fn write_conf(&self, more: &str) {
+        let socket = self.top.path().join("run/k-{kitty_pid}");
+        let base = "confirm_os_window_close 0\nupdate_check_interval 0\ncursor_blink_interval 0\nremember_window_size no\n\
+                    initial_window_width 100c\ninitial_window_height 30c\nenabled_layouts splits\n";
+        let text = format!(
+            "{base}allow_remote_control socket-only\nlisten_on unix:{}\n{}{more}\n",
+            socket.display(),
+            self.conf
+        );
+        self.file(".config/kitty/kitty.conf", &text);
+    }
+
+    /// The home directory.
+    pub fn home(&self) -> PathBuf {
+        self.top.path().join("home")
+    }
+
+    /// A directory below home, made.
+    pub fn dir(&self, name: &str) -> PathBuf {
+        let dir = if matches!(name, "tools" | "run") {
+            self.top.path().join(name)
+        } else {
+            self.home().join(name)
+        };
+        std::fs::create_dir_all(&dir).expect("a directory");
+        dir
+    }
+
+    /// A file below home.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.home().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::fs::write(&path, text).expect("a file");
+        path
+    }
+
+    /// The stand-in agent under a name below home.
+    pub fn agent(&self, name: &str) -> PathBuf {
+        let path = self.home().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        // A link of the program itself: the agents tell what they are by the name they have.
+        if std::fs::hard_link(&programs().agent, &path).is_err() {
+            std::fs::copy(&programs().agent, &path).expect("a copy");
+        }
+        path
+    }
+
+    /// The environment of everything that runs here.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.home());
+        let path = format!("{}:/usr/bin:/bin", self.top.path().join("tools").display());
+        command
+            .env("HOME", self.home())
+            .env("PATH", path)
+            .env("LANG", "C.UTF-8")
+            .env("TERM", "xterm-256color");
+        command
+            .env("XDG_RUNTIME_DIR", self.top.path().join("run"))
+            .env("SHELL", "/bin/bash")
+            .env("NO_COLOR", "1");
+        command.env("FAKE_AGENT_LOG", self.log_path());
+        for name in ["DISPLAY", "LIBGL_ALWAYS_SOFTWARE", "XAUTHORITY"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.top.path().join("agents.log")
+    }
+
+    /// The starts of agents so far, one JSON line each.
+    pub fn starts(&self) -> Vec<String> {
+        std::fs::read_to_string(self.log_path())
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Runs kittymux as a person in a window of `kitty` would.
+    pub fn kittymux(&self, kitty: Option<&Kitty>, words: &[&str]) -> Output {
+        let mut command = self.command(&self.top.path().join("tools/kittymux"));
+        command.args(words).stdin(Stdio::null());
+        if let Some(kitty) = kitty {
+            command
+                .env("KITTY_LISTEN_ON", kitty.address.to_string())
+                .env("KITTY_PID", kitty.pid.to_string());
+        }
+        command.output().expect("kittymux runs")
+    }
+
+    /// As [`Rig::kittymux`]; it must succeed and say nothing on stderr. Gives its stdout.
+    pub fn kittymux_ok(&self, kitty: Option<&Kitty>, words: &[&str]) -> String {
+        let output = self.kittymux(kitty, words);
+        let (out, err) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert!(
+            output.status.success() && err.is_empty(),
+            "kittymux {words:?}: {:?}\n{out}\n{err}",
+            output.status
+        );
+        out.into_owned()
+    }
+
+    /// The text of a save.
+    pub fn saved(&self, name: &str) -> String {
+        let path = self.home().join(format!(
+            ".local/state/kittymux/sessions/{name}.kitty-session"
+        ));
+        std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    }
+
+    /// Starts a kitty and waits until it answers.
+    pub fn start_kitty(&self, words: &[&str]) -> Kitty {
+        let log = std::fs::File::create(self.top.path().join("kitty.log")).expect("a log");
+        let mut command = self.command(&self.top.path().join("tools/kitty"));
+        command
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.spawn().expect("kitty starts");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        self.attach(pid, Some(child))
+    }
+
+    /// The kitty that kittymux itself started.
+    pub fn new_kitty(&self, not: i32) -> Kitty {
+        let pid = until("a new kitty", || {
+            let found = std::fs::read_dir(self.top.path().join("run")).ok()?;
+            found.flatten().find_map(|e| {
+                let pid: i32 = e.file_name().to_str()?.strip_prefix("k-")?.parse().ok()?;
+                (pid != not && kittymux::sys::proc::is_alive(pid)).then_some(pid)
+            })
+        });
+        self.attach(pid, None)
+    }
+
+    fn attach(&self, pid: i32, child: Option<Child>) -> Kitty {
+        let address = Address::Path(self.top.path().join(format!("run/k-{pid}")));
+        let log = self.top.path().join("kitty.log");
+        until(
+            &format!(
+                "kitty to answer; it said: {}",
+                std::fs::read_to_string(log).unwrap_or_default()
+            ),
+            || {
+                Connection::open(&address)
+                    .ok()?
+                    .ask(&commands::ls(None), Duration::from_secs(2))
+                    .ok()
+            },
+        );
+        Kitty {
+            pid,
+            address,
+            child,
+        }
+    }
+}
+
+/// A running kitty; it is killed when dropped.
+pub struct Kitty {
+    /// Its process.
+    pub pid: i32,
+    /// Where it listens.
+    pub address: Address,
+    child: Option<Child>,
+}
+
+impl Kitty {
+    fn ask(&self, frame: &[u8]) -> Result<String, String> {
+        let mut connection = Connection::open(&self.address).map_err(|e| e.to_string())?;
+        connection
+            .ask(frame, Duration::from_secs(10))
+            .map_err(|e| e.to_string())?
+            .into_data()
+    }
+
+    /// What it shows of itself.
+    pub fn tree(&self) -> Vec<OsWindow> {
+        tree::read(&self.ask(&commands::ls(None)).expect("ls")).expect("a tree")
+    }
+
+    /// Its windows.
+    pub fn windows(&self) -> Vec<Window> {
+        tree::windows(&self.tree())
+            .map(|p| p.window.clone())
+            .collect()
+    }
+
+    /// One window, if it is there.
+    pub fn window(&self, id: u64) -> Option<Window> {
+        self.windows().into_iter().find(|w| w.id == id)
+    }
+
+    /// Opens a tab with one window in a directory; no words: a shell. Gives the window's id.
+    pub fn launch(&self, dir: &Path, words: &[&str]) -> u64 {
+        self.launch_with(
+            Object::new()
+                .texts("args", words)
+                .text("cwd", &dir.display().to_string())
+                .text("type", "tab"),
+        )
+    }
+
+    /// Opens a window by a payload of kitty's `launch`.
+    pub fn launch_with(&self, payload: Object) -> u64 {
+        self.ask(&request("launch", &payload.finish(), None))
+            .expect("launch")
+            .parse()
+            .expect("an id")
+    }
+
+    /// Runs an action of kitty's.
+    pub fn act(&self, action: &str) {
+        self.ask(&commands::action(action)).expect("an action");
+    }
+
+    /// Types into a window.
+    pub fn send(&self, id: u64, text: &str) {
+        let payload = Object::new()
+            .text("match", &format!("id:{id}"))
+            .text("data", &format!("text:{text}"));
+        self.ask(&request("send-text", &payload.finish(), None))
+            .expect("send-text");
+    }
+
+    /// What a window's screen shows.
+    pub fn text(&self, id: u64) -> String {
+        let payload = Object::new()
+            .text("match", &format!("id:{id}"))
+            .text("extent", "screen");
+        self.ask(&request("get-text", &payload.finish(), None))
+            .unwrap_or_default()
+    }
+
+    /// Waits until a window shows `what`, and gives its screen.
+    pub fn shows(&self, id: u64, what: &str) -> String {
+        let mut last = String::new();
+        let end = Instant::now() + WAIT;
+        loop {
+            last = if let Some(_) = self.window(id) {
+                self.text(id)
+            } else {
+                last
+            };
+            // What is wrapped on the screen is one text.
+            if last.contains(what) || last.replace('\n', "").contains(what) {
+                return last;
+            }
+            assert!(
+                Instant::now() < end,
+                "window {id} never showed {what:?}; it shows:\n{last}"
+            );
+            std::thread::sleep(Duration::from_millis(25));
+        }
+    }
+
+    /// Sets user variables of a window, as anybody in it could.
+    pub fn set_vars(&self, id: u64, vars: &[(&str, &str)]) {
+        let vars: Vec<(&str, Option<&str>)> = vars.iter().map(|(n, v)| (*n, Some(*v))).collect();
+        self.ask(&commands::set_user_vars(id, &vars))
+            .expect("set-user-vars");
+    }
+
+    /// Ends it as a crash would, and waits until it is gone with all that ran in it.
+    pub fn crash(mut self) {
+        self.kill();
+    }
+
+    fn kill(&mut self) {
+        let inside: Vec<i32> = Connection::open(&self.address)
+            .ok()
+            .and_then(|mut c| c.ask(&commands::ls(None), Duration::from_secs(2)).ok())
+            .and_then(|r| tree::read(&r.into_data().ok()?).ok())
+            .map(|t| tree::windows(&t).filter_map(|p| p.window.pid).collect())
+            .unwrap_or_default();
+        let nine = |pid: i32| {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        };
+        nine(self.pid);
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
+        let end = Instant::now() + Duration::from_secs(5);
+        while inside.iter().any(|p| kittymux::sys::proc::is_alive(*p)) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // A shell that ignores the hang-up of its terminal would outlive the test.
+        inside.into_iter().for_each(nine);
+    }
+}
+
+impl Drop for Kitty {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The session ids an agent announced, in the order of a screen.
+pub fn announced(screen: &str) -> Option<String> {
+    let joined = screen.replace('\n', "");
+    let at = joined.rfind("conversation ")? + "conversation ".len();
+    let sid: String = joined[at..]
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        .collect();
+    (sid.len() > 8).then_some(sid)
+}
