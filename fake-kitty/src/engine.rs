@@ -225,6 +225,13 @@ impl Kitty {
         let cwd = self.start_directory(state, launch.cwd.as_deref());
         let extra = parse_env(&launch.env, &|n| self.var(n));
         let mut env = self.child_environment(Some(id), &cwd, &extra);
+        let os = state
+            .os_windows
+            .iter()
+            .find(|o| o.tabs.iter().any(|t| t.id == tab));
+        if let Some(os) = os {
+            shells::set(&mut env, "WINDOWID", Some(&os.platform_id.to_string()));
+        }
         let plan = self.plan_program(&launch, &mut env)?;
         let created = Created {
             command: plan.command.clone(),

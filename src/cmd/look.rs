@@ -34,6 +34,8 @@ pub struct Kitties {
     pub first_is_ours: bool,
     /// Why others were not seen, one line each.
     pub unseen: Vec<String>,
+    /// Sockets that were named and where nobody listens.
+    pub dead: Vec<String>,
     /// Kittys that run without a socket we could use.
     pub deaf: Vec<i32>,
     /// What our environment says.
@@ -54,7 +56,13 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
     } = discover::find(&surroundings, state.map(|s| &s.dir))?;
     let mut unseen: Vec<String> = silent
         .iter()
+        .filter(|(_, why)| !matches!(why, Silence::Dead(_)))
         .map(|(address, why)| format!("{address}: {why}"))
+        .collect();
+    let dead = silent
+        .iter()
+        .filter(|(_, why)| matches!(why, Silence::Dead(_)))
+        .map(|(address, _)| address.clone())
         .collect();
     let (mut connections, processes): (Vec<Connection>, Vec<ProcId>) = kitties
         .into_iter()
@@ -90,6 +98,10 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
                 process,
                 tree,
             }),
+            // One that ended while it was asked is no news.
+            Err(_) if !crate::sys::proc::is_same(process) => {
+                ours_lost |= n == 0 && first_is_ours;
+            }
             Err(why) => {
                 ours_lost |= n == 0 && first_is_ours;
                 unseen.push(format!(
@@ -104,6 +116,7 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
         seen,
         first_is_ours: first_is_ours && !ours_lost,
         unseen,
+        dead,
         deaf,
         surroundings,
     })
@@ -152,9 +165,10 @@ impl Kitties {
                 conf_lines()
             );
         }
-        match self.unseen.first() {
-            Some(why) => format!("no kitty answers: {why}"),
-            None => "no kitty is running: start one, or run this inside it".to_owned(),
+        match (self.unseen.first(), self.dead.first()) {
+            (Some(why), _) => format!("no kitty answers: {why}"),
+            (None, Some(at)) => format!("no kitty is running: nobody listens at {at} any more"),
+            (None, None) => "no kitty is running: start one, or run this inside it".to_owned(),
         }
     }
 }

@@ -118,7 +118,7 @@ impl Rig {
         );
         rig.file(
             ".config/fish/config.fish",
-            "set -gx FOO 1\nset -gx PATH $HOME/bin $PATH\nset -g fish_greeting\nfunction hook --on-event fish_prompt; set -gx DENV hook; end\n",
+            "set -gx FOO 1\nset -gx PATH $HOME/bin $PATH\nset -g fish_greeting\nfunction fish_prompt; echo '> '; end\nfunction hook --on-event fish_prompt; set -gx DENV hook; end\n",
         );
         for name in ["claude", "codex", "opencode", "node"] {
             rig.agent(&format!("bin/{name}"));

@@ -10,3 +10,4 @@ mod sessions;
 mod shells;
 mod support;
 mod transport;
+mod windows;
