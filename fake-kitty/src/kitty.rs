@@ -272,6 +272,8 @@ impl Drop for FakeKitty {
             state.windows.drain().map(|(_, w)| w.pid).collect()
         };
         end_sessions(&windows);
+        // Threads may hold on to the shared state for a moment; its files go now.
+        self.shared.files.remove();
     }
 }
 

@@ -82,7 +82,6 @@ impl Files {
             .mode(0o700)
             .create(&root)?;
         let files = Files { root };
-        let bin = "bin";
         for (name, body, mode) in [
             ("bash/kitty.bash", include_str!("shell/kitty.bash"), 0o644),
             ("zsh/.zshenv", include_str!("shell/kitty.zshenv"), 0o644),
@@ -107,7 +106,6 @@ impl Files {
             fs::write(&path, body)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(mode))?;
         }
-        debug_assert!(files.root.join(bin).is_dir());
         files.write_terminfo();
         Ok(files)
     }
@@ -131,6 +129,11 @@ impl Files {
             let dir = self.root.join("terminfo/x");
             let _ = fs::create_dir_all(&dir).and_then(|()| fs::copy(from, dir.join("xterm-kitty")));
         }
+    }
+
+    /// Removes the directory.
+    pub fn remove(&self) {
+        let _ = fs::remove_dir_all(&self.root);
     }
 
     /// kitty's installation directory, as children see it.
@@ -182,7 +185,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
+        self.remove();
     }
 }
 

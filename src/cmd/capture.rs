@@ -62,8 +62,9 @@ struct Answer {
 /// # Errors
 /// Why there is no text; nothing was written that stays.
 pub fn take(kitty: &mut SeenKitty, choice: &Choice, state: &State) -> Outcome<Capture> {
-    let kitten = assets::write_kitty_files(state)?;
-    match by_kitten(kitty, choice, &kitten) {
+    let own = super::setting::own_path(state).ok();
+    let files = assets::write_kitty_files(state, own.as_deref())?;
+    match by_kitten(kitty, choice, &files.capture) {
         Ok(capture) => Ok(capture),
         Err(Stop::Final(fault)) => Err(fault),
         Err(Stop::Fallback(why)) => by_action(kitty, choice, state).map(|capture| Capture {

@@ -173,23 +173,35 @@ impl Kitties {
     }
 }
 
-/// Which lines of kitty.conf are missing.
+/// What kitty.conf lacks, and how to put it there.
 #[must_use]
 pub fn conf_lines() -> String {
     let conf = crate::kitty::conf::read();
     if conf.listens() {
-        return "kitty.conf has the lines it needs: restart kitty, it reads them only at its start"
+        return "kitty.conf has what is needed: restart kitty, it reads that only at its start"
             .to_owned();
     }
-    let mut lines = String::from("put into kitty.conf, then restart kitty:");
+    let mut missing = Vec::new();
     if !matches!(
         conf.allow_remote_control.as_deref(),
         Some("yes" | "y" | "true" | "socket" | "socket-only")
     ) {
-        lines.push_str("\n  allow_remote_control socket-only");
+        missing.push("allow_remote_control socket-only");
     }
-    if conf.listen_on.is_none() {
-        lines.push_str("\n  listen_on unix:${XDG_RUNTIME_DIR}/kitty-{kitty_pid}");
+    if conf.listen_on.as_deref().is_none_or(|l| l == "none") {
+        missing.push("listen_on unix:kittymux-{kitty_pid}");
     }
-    lines
+    let lines = missing.join("\n  ");
+    let written = State::open().ok().and_then(|state| {
+        let own = super::setting::own_path(&state).ok();
+        crate::keep::assets::write_kitty_files(&state, own.as_deref()).ok()
+    });
+    match written {
+        // What the person sets themselves further down wins, so the include stands at the top.
+        Some(files) if conf.allow_remote_control.is_none() => format!(
+            "put this line at the top of kitty.conf, then restart kitty:\n  include {}\n(or only what it needs most:\n  {lines})",
+            crate::sys::out::visible(&files.conf)
+        ),
+        _ => format!("put into kitty.conf, then restart kitty:\n  {lines}"),
+    }
 }

@@ -35,9 +35,10 @@ fn type_command(kitty: &FakeKitty, id: u64, line: &str, last: &str) {
     kitty.type_text(id, &format!("{line}\r")).unwrap();
     eventually(line, || {
         let w = kitty.window(id).unwrap();
-        w.foreground
-            .iter()
-            .any(|(pid, argv)| *pid != w.pid && argv.iter().any(|a| a.contains(last)))
+        !w.at_prompt
+            && w.foreground
+                .iter()
+                .any(|(pid, argv)| *pid != w.pid && argv.iter().any(|a| a.contains(last)))
     });
 }
 

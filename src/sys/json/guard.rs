@@ -1,0 +1,290 @@
+//! The guard: the whole grammar, checked before any parser sees the text.
+
+use crate::sys::bytes::{push_char, stand_in};
+
+/// How deep a document may nest.
+pub const MAX_DEPTH: usize = 64;
+
+/// Why a text is no JSON for us: what is wrong, and where (line and column from 1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// What is wrong.
+    pub what: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in bytes, from 1.
+    pub column: usize,
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "line {}, column {}: {}",
+            self.line, self.column, self.what
+        )
+    }
+}
+
+/// Checks that `bytes` are one complete JSON document of at most `limit` bytes and [`MAX_DEPTH`]
+/// levels, and gives it back with every escape above U+001F decoded: lone surrogates that stand for
+/// bytes become the code points of [`super::bytes`], other lone ones U+FFFD.
+///
+/// # Errors
+/// What is wrong and where.
+pub fn guard(bytes: &[u8], limit: usize) -> Result<String, Wrong> {
+    let mut scan = Scan {
+        bytes,
+        at: 0,
+        out: String::with_capacity(bytes.len()),
+    };
+    if bytes.len() > limit {
+        return Err(scan.wrong(&format!("larger than {limit} bytes")));
+    }
+    scan.document()?;
+    Ok(scan.out)
+}
+
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    out: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    List,
+    Object,
+}
+
+impl Scan<'_> {
+    fn wrong(&self, what: &str) -> Wrong {
+        let before = &self.bytes[..self.at.min(self.bytes.len())];
+        Wrong {
+            what: what.to_owned(),
+            line: 1 + before.iter().filter(|b| **b == b'\n').count(),
+            column: 1 + before.iter().rev().take_while(|b| **b != b'\n').count(),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while let Some(b @ (b' ' | b'\t' | b'\n' | b'\r')) = self.peek() {
+            self.out.push(char::from(b));
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, b: u8) {
+        self.out.push(char::from(b));
+        self.at += 1;
+    }
+
+    fn document(&mut self) -> Result<(), Wrong> {
+        let mut open: Vec<Inside> = Vec::new();
+        loop {
+            // A value is due here.
+            self.blanks();
+            match self.peek() {
+                None => return Err(self.wrong("the text ends too early")),
+                Some(b @ (b'[' | b'{')) => {
+                    let inside = if b == b'[' {
+                        Inside::List
+                    } else {
+                        Inside::Object
+                    };
+                    if open.len() == MAX_DEPTH {
+                        return Err(self.wrong("nested too deeply"));
+                    }
+                    self.take(b);
+                    open.push(inside);
+                    self.blanks();
+                    let close = if inside == Inside::List { b']' } else { b'}' };
+                    if self.peek() != Some(close) {
+                        if inside == Inside::Object {
+                            self.key()?;
+                        }
+                        continue;
+                    }
+                }
+                Some(b'"') => self.string()?,
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.word("true")?,
+                Some(b'f') => self.word("false")?,
+                Some(b'n') => self.word("null")?,
+                Some(_) => return Err(self.wrong("a value was expected here")),
+            }
+            // A value has ended: close what ends, or go on to the next.
+            loop {
+                self.blanks();
+                let Some(inside) = open.last().copied() else {
+                    return match self.peek() {
+                        None => Ok(()),
+                        Some(_) => Err(self.wrong("something follows the document")),
+                    };
+                };
+                match (self.peek(), inside) {
+                    (None, _) => return Err(self.wrong("the text ends too early")),
+                    (Some(b']'), Inside::List) | (Some(b'}'), Inside::Object) => {
+                        let b = self.bytes[self.at];
+                        self.take(b);
+                        open.pop();
+                    }
+                    (Some(b','), _) => {
+                        self.take(b',');
+                        if inside == Inside::Object {
+                            self.blanks();
+                            self.key()?;
+                        }
+                        break;
+                    }
+                    _ => return Err(self.wrong("a comma or a closing bracket was expected here")),
+                }
+            }
+        }
+    }
+
+    fn key(&mut self) -> Result<(), Wrong> {
+        if self.peek() != Some(b'"') {
+            return Err(self.wrong("a name in quotes was expected here"));
+        }
+        self.string()?;
+        self.blanks();
+        if self.peek() != Some(b':') {
+            return Err(self.wrong("a colon was expected here"));
+        }
+        self.take(b':');
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), Wrong> {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return Err(self.wrong("a value was expected here"));
+        }
+        self.out.push_str(word);
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Wrong> {
+        if !self.peek().is_some_and(|b| b.is_ascii_digit()) {
+            return Err(self.wrong("a digit was expected here"));
+        }
+        while let Some(b @ b'0'..=b'9') = self.peek() {
+            self.take(b);
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), Wrong> {
+        if self.peek() == Some(b'-') {
+            self.take(b'-');
+        }
+        if self.peek() == Some(b'0') {
+            self.take(b'0');
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.take(b'.');
+            self.digits()?;
+        }
+        if let Some(b @ (b'e' | b'E')) = self.peek() {
+            self.take(b);
+            if let Some(b @ (b'+' | b'-')) = self.peek() {
+                self.take(b);
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<(), Wrong> {
+        self.take(b'"');
+        loop {
+            match self.peek() {
+                None => return Err(self.wrong("the text ends inside a string")),
+                Some(b'"') => {
+                    self.take(b'"');
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape()?,
+                Some(0..0x20) => return Err(self.wrong("a control character inside a string")),
+                Some(b @ 0x20..0x80) => self.take(b),
+                Some(_) => self.beyond_ascii(),
+            }
+        }
+    }
+
+    /// Copies one run of non-ASCII bytes; those that are no UTF-8 become stand-ins.
+    fn beyond_ascii(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let end = rest.iter().position(u8::is_ascii).unwrap_or(rest.len());
+        for chunk in rest[..end].utf8_chunks() {
+            for c in chunk.valid().chars() {
+                push_char(&mut self.out, c);
+            }
+            self.out
+                .extend(chunk.invalid().iter().map(|b| stand_in(*b)));
+        }
+        self.at += end;
+    }
+
+    fn escape(&mut self) -> Result<(), Wrong> {
+        match self.bytes.get(self.at + 1) {
+            Some(b @ (b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't')) => {
+                self.out.push('\\');
+                self.out.push(char::from(*b));
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'/') => {
+                self.out.push('/');
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'u') => self.code_unit(),
+            _ => Err(self.wrong("an unknown escape inside a string")),
+        }
+    }
+
+    fn hex4(&self, at: usize) -> Option<u32> {
+        let digits = self.bytes.get(at..at + 4)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    }
+
+    fn code_unit(&mut self) -> Result<(), Wrong> {
+        let Some(unit) = self.hex4(self.at + 2) else {
+            return Err(self.wrong("\\u needs four hexadecimal digits"));
+        };
+        self.at += 6;
+        match unit {
+            0..0x20 => self.out.push_str(&format!("\\u{unit:04x}")),
+            0x22 => self.out.push_str("\\\""),
+            0x5c => self.out.push_str("\\\\"),
+            0xd800..0xdc00 => {
+                let low = (self.bytes.get(self.at..self.at + 2) == Some(b"\\u"))
+                    .then(|| self.hex4(self.at + 2))
+                    .flatten()
+                    .filter(|low| (0xdc00..0xe000).contains(low));
+                match low {
+                    Some(low) => {
+                        self.at += 6;
+                        let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                        push_char(&mut self.out, char::from_u32(code).unwrap_or('\u{fffd}'));
+                    }
+                    None => self.out.push('\u{fffd}'),
+                }
+            }
+            0xdc80..0xdd00 => self.out.push(stand_in((unit & 0xff) as u8)),
+            _ => push_char(&mut self.out, char::from_u32(unit).unwrap_or('\u{fffd}')),
+        }
+        Ok(())
+    }
+}

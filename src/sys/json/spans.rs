@@ -1,0 +1,98 @@
+//! Byte spans of an object's members, for edits that leave everything else as it stands.
+
+use std::ops::Range;
+
+use nanoserde::DeJson;
+
+use super::guard;
+
+/// One member of an object as it stands in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The decoded name.
+    pub name: String,
+    /// From the first byte of the name to the last of the value.
+    pub span: Range<usize>,
+    /// The value's bytes.
+    pub value: Range<usize>,
+}
+
+/// The members of the outermost object of `text`, in order; `None` when it is no object.
+/// Only for a text that [`guard`] accepted.
+#[must_use]
+pub fn members(text: &str) -> Option<Vec<Member>> {
+    let bytes = text.as_bytes();
+    let blank = |at: &mut usize| {
+        while bytes.get(*at).is_some_and(u8::is_ascii_whitespace) {
+            *at += 1;
+        }
+    };
+    let mut at = 0;
+    blank(&mut at);
+    if bytes.get(at) != Some(&b'{') {
+        return None;
+    }
+    at += 1;
+    let mut found = Vec::new();
+    loop {
+        blank(&mut at);
+        if bytes.get(at) == Some(&b'}') {
+            return Some(found);
+        }
+        let start = at;
+        at = value_end(bytes, at)?;
+        let name: String =
+            DeJson::deserialize_json(&guard(&bytes[start..at], usize::MAX).ok()?).ok()?;
+        blank(&mut at);
+        at += 1;
+        blank(&mut at);
+        let value = at;
+        at = value_end(bytes, at)?;
+        found.push(Member {
+            name,
+            span: start..at,
+            value: value..at,
+        });
+        blank(&mut at);
+        if bytes.get(at) == Some(&b',') {
+            at += 1;
+        }
+    }
+}
+
+/// Where the value that starts at `at` ends.
+fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => {
+                at += 1;
+                while *bytes.get(at)? != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' if depth > 0 => {
+                depth -= 1;
+                at += 1;
+            }
+            b',' | b':' if depth > 0 => at += 1,
+            b if b.is_ascii_whitespace() && depth > 0 => at += 1,
+            _ => {
+                while bytes
+                    .get(at)
+                    .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.'))
+                {
+                    at += 1;
+                }
+            }
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
