@@ -2,22 +2,25 @@
 //!
 //! This gathers values from the machine; the decisions are `agents::window` and `resume::plan`.
 
+mod evidence;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use evidence::{Candidate, canonical, environment, outside, subjects};
+
 use super::look::SeenKitty;
-use crate::agents::argv::{Kind, Selector, argv_id, fresh, recognise, resume};
-use crate::agents::definitions::{Definition, Definitions, Scope, Way};
-use crate::agents::find;
+use crate::agents::argv::{Selector, fresh, resume};
+use crate::agents::definitions::Definitions;
 use crate::agents::session;
 use crate::agents::window::{AgentRun, Judgement, ShellKind, State, judge};
 use crate::keep::claims::Claims;
 use crate::kitty::tree::{self, OsWindow, Window};
-use crate::resume::plan::{self, Choice, Conversation, Latest, Live, Subject, WindowKey};
+use crate::resume::plan::{self, Choice, WindowKey};
 use crate::resume::record::Mode;
 use crate::resume::rewrite::info_of;
 use crate::resume::window::{AgentSeen, Runs, Seen};
-use crate::sys::bytes::{from_os, to_path};
+use crate::sys::bytes::from_os;
 use crate::sys::look::Look;
 use crate::sys::proc::{self, ProcId, Process};
 
@@ -41,19 +44,6 @@ pub struct Ground<'a> {
     pub home: PathBuf,
     /// The claims, if there are any.
     pub claims: Option<&'a Claims>,
-}
-
-/// An agent process with what is known of it.
-struct Candidate<'a> {
-    def: &'a Definition,
-    key: Option<WindowKey>,
-    process: ProcId,
-    inner: Vec<ProcId>,
-    words: Vec<String>,
-    cwd: Option<String>,
-    /// What of its environment names its configuration directory; where that cannot be read,
-    /// nothing of it can be looked up: its files may lie anywhere.
-    env: Look<Vec<(String, String)>>,
 }
 
 /// Looks into all windows of all kitties and decides.
@@ -105,17 +95,17 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
         .claims
         .map(|c| c.all().into_iter().collect())
         .unwrap_or_default();
-    let mut subjects = subjects(&candidates, ground, &claimed);
+    let mut known = subjects(&candidates, ground, &claimed);
     // Only a guess needs to know of the agents outside all windows.
-    if subjects
+    if known
         .iter()
         .any(|s| !matches!(s.live, Look::Found(_)) && s.argv.is_none())
     {
-        let outside = outside(ground.defs, &in_windows);
-        subjects.extend(self::subjects(&outside, ground, &claimed));
-        candidates.extend(outside);
+        let others = outside(ground.defs, &in_windows);
+        known.extend(subjects(&others, ground, &claimed));
+        candidates.extend(others);
     }
-    for (candidate, choice) in candidates.iter().zip(plan::decide(&subjects)) {
+    for (candidate, choice) in candidates.iter().zip(plan::decide(&known)) {
         let Some(key) = candidate.key else { continue };
         let Some(run) = runs.remove(&key) else {
             continue;
@@ -222,215 +212,6 @@ fn spelled(window: &Window, cwd: &Look<String>) -> Option<String> {
         }
         _ => Some(real),
     }
-}
-
-fn canonical(path: &str) -> Option<String> {
-    std::fs::canonicalize(to_path(path))
-        .ok()
-        .map(|p| from_os(p.as_os_str()))
-}
-
-fn environment(pid: i32, def: &Definition) -> Look<Vec<(String, String)>> {
-    if def.env.is_empty() {
-        return Look::Found(Vec::new());
-    }
-    let names: Vec<&str> = def.env.iter().map(String::as_str).collect();
-    match proc::environ(pid, &names) {
-        Look::Nothing => Look::Unknown("its process is gone".to_owned()),
-        set => set,
-    }
-}
-
-/// Our own agent processes outside all windows: in tmux, in another terminal, over ssh.
-fn outside<'a>(defs: &'a Definitions, in_windows: &BTreeSet<i32>) -> Vec<Candidate<'a>> {
-    let mut found: Vec<(Process, Candidate<'a>)> = Vec::new();
-    for pid in proc::own_pids()
-        .into_iter()
-        .filter(|p| !in_windows.contains(p))
-    {
-        let Some(stat) = proc::stat(pid).filter(|s| s.tty != 0 && s.state != 'Z') else {
-            continue;
-        };
-        let Look::Found(argv) = proc::argv(pid) else {
-            continue;
-        };
-        let exe = proc::exe(pid).found();
-        let Some(call) = recognise(defs, &argv, exe.as_deref(), &stat.comm) else {
-            continue;
-        };
-        if call.kind != Kind::Interactive {
-            continue;
-        }
-        let (Some(def), Some(process)) = (defs.get(&call.agent), proc::look(pid)) else {
-            continue;
-        };
-        let candidate = Candidate {
-            def,
-            key: None,
-            process: process.stat.id,
-            inner: Vec::new(),
-            words: call.words,
-            cwd: process.cwd.clone().found(),
-            env: environment(pid, def),
-        };
-        found.push((process, candidate));
-    }
-    // A wrapper and its child are one run: the outer one counts.
-    let pids: BTreeSet<i32> = found.iter().map(|(p, _)| p.stat.id.pid).collect();
-    found
-        .into_iter()
-        .filter(|(p, _)| !pids.contains(&p.stat.parent))
-        .map(|(_, c)| c)
-        .collect()
-}
-
-/// What the plan needs to know of each.
-fn subjects(
-    candidates: &[Candidate<'_>],
-    ground: &Ground<'_>,
-    claimed: &HashMap<ProcId, String>,
-) -> Vec<Subject> {
-    let real: Vec<Option<String>> = candidates
-        .iter()
-        .map(|c| {
-            c.cwd
-                .as_deref()
-                .map(|d| canonical(d).unwrap_or_else(|| d.to_owned()))
-        })
-        .collect();
-    let started: Vec<u64> = candidates
-        .iter()
-        .map(|c| proc::started_wall_ns(c.process).unwrap_or(u64::MAX))
-        .collect();
-    candidates
-        .iter()
-        .enumerate()
-        .map(|(n, c)| {
-            // Processes of one directory are matched together, so all see what the first one saw begin.
-            let since = candidates
-                .iter()
-                .enumerate()
-                .filter(|(m, other)| other.def.name == c.def.name && real[*m] == real[n])
-                .map(|(m, _)| started[m])
-                .min()
-                .unwrap_or(started[n]);
-            subject(c, real[n].clone(), started[n], since, ground, claimed)
-        })
-        .collect()
-}
-
-fn subject(
-    c: &Candidate<'_>,
-    real_cwd: Option<String>,
-    started_ns: u64,
-    since: u64,
-    ground: &Ground<'_>,
-    claimed: &HashMap<ProcId, String>,
-) -> Subject {
-    let (live, argv, conversations) = evidence(c, real_cwd.as_deref(), since, ground, claimed);
-    Subject {
-        window: c.key,
-        process: c.process,
-        agent: c.def.name.clone(),
-        can_exact: !c.def.exact.is_empty(),
-        latest: match c.def.latest_scope {
-            _ if c.def.latest.is_empty() => Latest::None,
-            Scope::Directory => Latest::Directory,
-            Scope::Unstated | Scope::Anywhere => Latest::Anywhere,
-        },
-        started_ns,
-        cwd: c.cwd.clone(),
-        real_cwd,
-        live,
-        argv,
-        conversations,
-        by_start_time: c.def.find.contains(&Way::CodexRollouts),
-        always_live: c.def.find.contains(&Way::ClaudeRegistry)
-            && find::config_dir(
-                c.def,
-                c.env.as_ref().found().map_or(&[], Vec::as_slice),
-                &ground.home,
-            )
-            .is_some_and(|d| d.join("sessions").is_dir()),
-    }
-}
-
-/// What a process's own record, its command line and the files of its directory say.
-type Evidence = (
-    Look<Live>,
-    Option<(String, Look<Option<String>>)>,
-    Look<Vec<Conversation>>,
-);
-
-fn evidence(
-    c: &Candidate<'_>,
-    real_cwd: Option<&str>,
-    since: u64,
-    ground: &Ground<'_>,
-    claimed: &HashMap<ProcId, String>,
-) -> Evidence {
-    let claim = || {
-        claimed.get(&c.process).and_then(|name| {
-            name.strip_prefix(&format!("{}-", c.def.name))
-                .map(str::to_owned)
-        })
-    };
-    let named = || argv_id(c.def, &c.words).or_else(claim);
-    let env = match &c.env {
-        Look::Found(env) => env,
-        Look::Nothing | Look::Unknown(_) => {
-            let why = "its environment cannot be read";
-            return (
-                Look::Unknown(why.to_owned()),
-                named().map(|sid| (sid, Look::Unknown(why.to_owned()))),
-                Look::Unknown(why.to_owned()),
-            );
-        }
-    };
-    let at = find::Subject {
-        def: c.def,
-        process: c.process,
-        inner: &c.inner,
-        cwd: c.cwd.as_deref(),
-        env,
-        home: &ground.home,
-    };
-    let live = find::live(&at).map(|l| {
-        // The conversation is resumed where it lives; the agent may have gone elsewhere.
-        let owner = find::transcript(c.def, env, &ground.home, &l.sid)
-            .found()
-            .and_then(|t| t.owner);
-        Live {
-            cwd: elsewhere(owner.or(l.cwd), real_cwd),
-            sid: l.sid,
-            source: l.source,
-            resumable: l.resumable,
-        }
-    });
-    if matches!(live, Look::Found(_)) {
-        return (live, None, Look::Nothing);
-    }
-    let argv = named().map(|sid| {
-        let kept =
-            find::transcript(c.def, env, &ground.home, &sid).map(|t| elsewhere(t.owner, real_cwd));
-        (sid, kept)
-    });
-    let conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS)).map(|all| {
-        all.into_iter()
-            .map(|t| Conversation {
-                sid: t.sid,
-                made_ns: t.made_ns,
-                touched_ns: t.touched_ns,
-                cwd: t.cwd,
-            })
-            .collect()
-    });
-    (live, argv, conversations)
-}
-
-/// A directory that is another place than the process's own; the same place keeps its spelling.
-fn elsewhere(dir: Option<String>, real_cwd: Option<&str>) -> Option<String> {
-    dir.filter(|d| Some(d.as_str()) != real_cwd && canonical(d).as_deref() != real_cwd)
 }
 
 /// The commands of an agent window.

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::list::rows;
 use super::look::look;
 use super::report::home_text;
-use super::restore::saves;
+use crate::keep::saves::saves;
 use crate::keep::state::State;
 use crate::resume::plan::short;
 use crate::resume::prompt::shown_directory;

@@ -4,4 +4,5 @@ pub mod assets;
 pub mod claims;
 pub mod names;
 pub mod publish;
+pub mod saves;
 pub mod state;

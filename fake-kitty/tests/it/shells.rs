@@ -274,9 +274,10 @@ fn a_stopped_job_leaves_the_shell_at_its_prompt() {
         kitty.type_text(1, "fg\r").unwrap();
         eventually("sleep again", || {
             kitty.window(1).is_some_and(|w| {
-                w.foreground
-                    .last()
-                    .is_some_and(|(_, a)| a[..] == ["sleep", "1000"])
+                !w.at_prompt
+                    && w.foreground
+                        .last()
+                        .is_some_and(|(_, a)| a[..] == ["sleep", "1000"])
             })
         });
         assert!(

@@ -109,9 +109,12 @@ fn missing_programs_show_it_and_stay_and_hold_keeps_a_shell() {
     );
     c.call(
         "launch",
-        json!({"args": ["sh", "-c", "echo done; exit 3"], "hold": true}),
+        json!({"args": ["sh", "-c", "echo done; exit 3"], "hold": true, "type": "tab"}),
     );
-    c.call("launch", json!({"args": ["sh", "-c", "exit 3"]}));
+    c.call(
+        "launch",
+        json!({"args": ["sh", "-c", "exit 3"], "type": "tab"}),
+    );
     eventually("the text", || {
         // In a narrow window it wraps.
         let text = kitty.window(2).unwrap().text.replace('\n', "");

@@ -1,0 +1,173 @@
+//! What a save holds, for a person and as JSON.
+
+use super::expected;
+use crate::cmd::exit::Exit;
+use crate::cmd::report::home_text;
+use crate::keep::names::ENDING;
+use crate::keep::publish::{Header, LIMIT};
+use crate::keep::saves::saves;
+use crate::keep::state::State;
+use crate::kitty::launch_line::LaunchLine;
+use crate::kitty::session_file::{Item, Origin, SessionFile};
+use crate::resume::prompt::{command, shown_directory};
+use crate::resume::record::Record;
+use crate::resume::rewrite::record_text;
+use crate::sys::bytes::from_bytes;
+use crate::sys::clock;
+use crate::sys::fault::Outcome;
+use crate::sys::json::{self, Object};
+use crate::sys::out;
+
+pub(super) fn show(file: &SessionFile, as_json: bool) {
+    if as_json {
+        let list = json::list(expected(file).iter().map(|l| describe(l).finish()));
+        out::data(
+            &(Object::new()
+                .number("version", 1)
+                .raw("windows", &list)
+                .finish()
+                + "\n"),
+        );
+    } else {
+        out::data(&window_lines(file));
+    }
+}
+
+/// One line per window, under its tab.
+pub(super) fn window_lines(file: &SessionFile) -> String {
+    let home = home_text();
+    let mut text = String::new();
+    let mut dir = String::new();
+    for line in &file.lines {
+        match &line.item {
+            Item::NewOsWindow => text.push_str("OS window\n"),
+            Item::NewTab(title) => text.push_str(&format!(
+                "tab {}\n",
+                if title.is_empty() {
+                    "(no title)".to_owned()
+                } else {
+                    out::visible(title)
+                }
+            )),
+            Item::Cd(to) => dir = to.replace("$$", "$"),
+            Item::Launch(launch) if launch.option("--type") != Some("background") => {
+                let place = launch
+                    .option("--cwd")
+                    .map_or_else(|| dir.clone(), |d| d.replace("$$", "$"));
+                let what = match record_text(launch).map(Record::read) {
+                    Some(Ok(record)) => {
+                        let words = if record.resume.is_empty() {
+                            &record.orig
+                        } else {
+                            &record.resume
+                        };
+                        format!("asks: {}", command(words))
+                    }
+                    Some(Err(_)) => "a shell (its record is damaged)".to_owned(),
+                    None if launch.program().is_empty() => "shell".to_owned(),
+                    None => command(
+                        &launch
+                            .program()
+                            .iter()
+                            .map(|w| (*w).to_owned())
+                            .collect::<Vec<_>>(),
+                    ),
+                };
+                text.push_str(&format!(
+                    "  {what}  in {}\n",
+                    shown_directory(&place, &home)
+                ));
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+pub(super) fn describe(launch: &LaunchLine) -> Object {
+    let mut object = Object::new();
+    if let Some(id) = launch.id() {
+        object = object.number("window", id);
+    }
+    match record_text(launch).map(Record::read) {
+        Some(Ok(record)) => object
+            .text("agent", &record.agent)
+            .text("mode", record.mode.word())
+            .maybe(
+                "session_id",
+                (!record.sid.is_empty()).then_some(record.sid.as_str()),
+            )
+            .text("cwd", &record.cwd)
+            .texts(
+                "command",
+                if record.resume.is_empty() {
+                    &record.orig
+                } else {
+                    &record.resume
+                },
+            ),
+        _ => object
+            .maybe("agent", None)
+            .texts("command", &launch.program()),
+    }
+}
+
+pub(super) fn list(state: &State, as_json: bool) -> Outcome<Exit> {
+    let saves = saves(state)?;
+    let sessions = state.sessions()?;
+    let now = clock::wall_ns();
+    let mut rows = Vec::new();
+    for save in &saves {
+        let file = format!("{}{ENDING}", save.name);
+        let bytes = sessions
+            .read(&file, LIMIT)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
+        let text = from_bytes(&bytes);
+        let parsed = SessionFile::read(&text, Origin::Person, &[]);
+        let agents = parsed
+            .launches()
+            .filter(|l| record_text(l).is_some())
+            .count();
+        let captured = Header::read(&text).map(|h| h.captured);
+        rows.push((save, expected(&parsed).len(), agents, captured));
+    }
+    if as_json {
+        let list = json::list(rows.iter().map(|(save, windows, agents, captured)| {
+            Object::new()
+                .text("name", &save.name)
+                .number("windows", *windows as u64)
+                .number("agents", *agents as u64)
+                .text("written", &clock::rfc3339(save.written_ns))
+                .maybe("captured", captured.as_deref())
+                .finish()
+        }));
+        out::data(
+            &(Object::new()
+                .number("version", 1)
+                .raw("saves", &list)
+                .finish()
+                + "\n"),
+        );
+        return Ok(Exit::Done);
+    }
+    if rows.is_empty() {
+        out::data("nothing is saved yet: kittymux sessions save NAME\n");
+        return Ok(Exit::Done);
+    }
+    let width = rows
+        .iter()
+        .map(|(s, ..)| out::width(&s.name))
+        .max()
+        .unwrap_or(0);
+    for (save, windows, agents, _) in rows {
+        let age = clock::span(now.saturating_sub(save.written_ns) / 1_000_000_000);
+        out::data(&format!(
+            "{}  {age:>4} ago  {windows:>3} windows  {agents:>3} agents\n",
+            out::pad(&save.name, width)
+        ));
+    }
+    out::note("restore one: kittymux sessions restore NAME");
+    Ok(Exit::Done)
+}

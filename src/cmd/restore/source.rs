@@ -1,0 +1,144 @@
+//! The file that is restored, and the private copy of it that kitty gets.
+
+use std::path::PathBuf;
+
+use crate::keep::assets;
+use crate::keep::names::ENDING;
+use crate::keep::publish::LIMIT;
+use crate::keep::saves::saves;
+use crate::keep::state::State;
+use crate::kitty::session_file::{Origin, SessionFile};
+use crate::resume::rewrite::{self, VAR_SAVE};
+use crate::sys::bytes::{from_bytes, from_os, to_bytes, to_path};
+use crate::sys::clock;
+use crate::sys::fault::{Fault, Outcome, shown_path};
+use crate::sys::out;
+use crate::sys::private_file::{PrivateDir, read_foreign};
+use crate::sys::token::random_id;
+
+/// How long a private copy stays: kitty reads a session's file again when it is opened again.
+const KEEP_COPY_NS: u64 = 7 * 86_400 * 1_000_000_000;
+
+/// The file that is restored.
+pub(super) struct Source {
+    path: PathBuf,
+    pub(super) stem: String,
+    dir: Option<PrivateDir>,
+}
+
+impl Source {
+    pub(super) fn find(state: &State, wanted: &str) -> Outcome<Self> {
+        if wanted.contains('/') || wanted.ends_with(ENDING) {
+            let path = std::path::absolute(to_path(wanted))
+                .map_err(|e| Fault::file("find", &to_path(wanted), e))?;
+            let file = path.file_name().map(from_os).unwrap_or_default();
+            let stem = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
+            return Ok(Self {
+                path,
+                stem,
+                dir: None,
+            });
+        }
+        let sessions = state.sessions()?;
+        let file = format!("{wanted}{ENDING}");
+        let known = saves(state)?;
+        if known.iter().all(|s| s.name != wanted) {
+            let shown = out::clip(&out::visible(wanted), 40);
+            let near: Vec<String> = known.iter().take(5).map(|s| s.name.clone()).collect();
+            let there = if near.is_empty() {
+                "nothing is saved yet: kittymux sessions save NAME".to_owned()
+            } else {
+                format!("there is: {}", near.join(", "))
+            };
+            return Err(Fault::refused(format!(
+                "no save is called \"{shown}\"; {there}"
+            )));
+        }
+        Ok(Self {
+            path: sessions.join(&file),
+            stem: wanted.to_owned(),
+            dir: Some(sessions),
+        })
+    }
+
+    /// Reads it; a file kitty would refuse is refused here, before kitty is asked.
+    pub(super) fn read(&self) -> Outcome<SessionFile> {
+        let bytes = match &self.dir {
+            Some(dir) => dir
+                .read(&format!("{}{ENDING}", self.stem), LIMIT)?
+                .unwrap_or_default(),
+            None => {
+                let bytes = read_foreign(&self.path, LIMIT)?;
+                // A session file is a list of commands to run: somebody else's is not run by its name.
+                let owner = std::os::unix::fs::MetadataExt::uid(
+                    &std::fs::metadata(&self.path)
+                        .map_err(|e| Fault::file("look at", &self.path, e))?,
+                );
+                if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+                    return Err(Fault::refused(format!(
+                        "{} belongs to another user: copy it and look into it first",
+                        shown_path(&self.path)
+                    )));
+                }
+                bytes
+            }
+        };
+        let file = SessionFile::read(&from_bytes(&bytes), Origin::Person, &[]);
+        if let Some((line, why)) = file.refusal() {
+            return Err(Fault::refused(format!(
+                "kitty would refuse {} for line {line}: {why}",
+                shown_path(&self.path)
+            )));
+        }
+        if !file.has_windows() {
+            return Err(Fault::refused(format!(
+                "{} holds no window",
+                shown_path(&self.path)
+            )));
+        }
+        Ok(file)
+    }
+}
+
+/// Gives every window the id of this restore, and our own path as it is now.
+pub(super) fn refresh(file: &mut SessionFile, save: &str, km: &str, state: &str) {
+    let setting = rewrite::Setting {
+        kittymux: km,
+        state,
+        save,
+        fish: assets::fish_line(),
+    };
+    for launch in file
+        .launches_mut()
+        .filter(|l| l.option("--type") != Some("background"))
+    {
+        launch.set_pair("--var", VAR_SAVE, Some(save));
+        rewrite::refresh(launch, setting);
+    }
+}
+
+/// Writes the copy that kitty gets, under the same stem: the stem is the session's name.
+pub(super) fn private_copy(state: &State, stem: &str, file: &SessionFile) -> Outcome<String> {
+    let sessions = state.sessions()?;
+    let now = clock::wall_ns();
+    for old in sessions
+        .names()?
+        .iter()
+        .filter(|n| n.starts_with(".restore-"))
+    {
+        if sessions
+            .written_ns(old)
+            .is_some_and(|w| now.saturating_sub(w) > KEEP_COPY_NS)
+            && let Ok(dir) = sessions.sub(old)
+        {
+            for name in dir.names().unwrap_or_default() {
+                let _ = dir.remove(&name);
+            }
+            let _ = sessions.remove_dir(old);
+        }
+    }
+    let dir = sessions.sub(&format!(".restore-{}", random_id()))?;
+    let name = format!("{stem}{ENDING}");
+    dir.write(&name, &to_bytes(&file.text()))?;
+    Ok(from_os(dir.join(&name).as_os_str()))
+}
