@@ -83,7 +83,7 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
                     process: run.process,
                     inner: run.inner.clone(),
                     words: run.words.clone(),
-                    cwd: spelled(place.window, &run.cwd),
+                    cwd: spelled(place.window, &run),
                     env: environment(run.process.pid, def),
                 });
                 desk.processes.insert(key, (run.process, run.state));
@@ -203,15 +203,19 @@ fn own_zdotdir(pid: i32) -> Option<String> {
         .or_else(|| value("ZDOTDIR").filter(foreign))
 }
 
-/// The agent's directory as kitty spells it, where that is the same place; else by its real path.
-fn spelled(window: &Window, cwd: &Look<String>) -> Option<String> {
-    let real = cwd.clone().found()?;
-    match &window.cwd {
-        Some(shown) if *shown == real || canonical(shown).as_ref() == Some(&real) => {
-            Some(shown.clone())
-        }
-        _ => Some(real),
-    }
+/// The agent's directory as the shell that started it, or kitty, spells it, where that is the same
+/// place; else by its real path.
+fn spelled(window: &Window, run: &AgentRun) -> Option<String> {
+    let real = run.cwd.clone().found()?;
+    let of_shell = proc::environ(run.process.pid, &["PWD"])
+        .found()
+        .into_iter()
+        .flatten()
+        .map(|(_, v)| v);
+    let same = |dir: &String| {
+        dir.starts_with('/') && (*dir == real || canonical(dir).as_ref() == Some(&real))
+    };
+    of_shell.chain(window.cwd.clone()).find(same).or(Some(real))
 }
 
 /// The commands of an agent window.

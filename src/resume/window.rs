@@ -121,7 +121,12 @@ fn record(launch: &LaunchLine, tab: &str, agent: &AgentSeen, common: Common<'_>)
         tab: tab.to_owned(),
         save: String::new(),
         at: common.at.to_owned(),
-        was: original_program(launch),
+        was: match record_text(launch) {
+            None if agent.is_window_process => agent.fresh.clone(),
+            // What held a secret is forgotten whole: it may stand in any of these words.
+            None if !agent.lost.is_empty() => Vec::new(),
+            _ => original_program(launch),
+        },
         env: agent.env.clone(),
         lost: agent.lost.clone(),
         direct: common.direct,
@@ -138,7 +143,7 @@ fn original_program(launch: &LaunchLine) -> Vec<String> {
 
 fn form(launch: &LaunchLine, is_window_process: bool, seen: &Seen, common: Common<'_>) -> Form {
     // kitty starts a held program behind a wrapper of its own: the window still is the program.
-    if is_window_process || launch.has("--hold") {
+    if is_window_process || (launch.has("--hold") && !launch.program().is_empty()) {
         return Form::Program;
     }
     match seen.shell.as_ref().filter(|s| s.interactive) {

@@ -2,5 +2,7 @@
 //! ones inside the chroot of `tests/real` against a real kitty.
 
 mod desks;
+mod generations;
 mod rig;
 mod scenarios;
+mod shapes;

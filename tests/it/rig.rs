@@ -382,7 +382,7 @@ impl Kitty {
         let mut last = String::new();
         let end = Instant::now() + WAIT;
         loop {
-            last = if let Some(_) = self.window(id) {
+            last = if self.window(id).is_some() {
                 self.text(id)
             } else {
                 last

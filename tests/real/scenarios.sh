@@ -16,7 +16,8 @@ chmod 755 "$stage"
 cargo build --locked --quiet --target "$target" -p kittymux -p fake-agents
 test=$(cargo test --locked --no-run --target "$target" -p kittymux --test it --message-format short 2>&1 |
     sed -n 's/^ *Executable .*(\(.*\))$/\1/p')
-cp "target/$target/debug/kittymux" "target/$target/debug/fake-agent" "$stage/"
+built=${CARGO_TARGET_DIR:-target}/$target/debug
+cp "$built/kittymux" "$built/fake-agent" "$stage/"
 cp "$test" "$stage/it"
 [ $# -gt 0 ] || set -- scenarios
 # Two processors: more than two kitties at once only slow each other down.
