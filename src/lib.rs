@@ -3,6 +3,8 @@
 //! Data runs one way; a floor imports only from floors below it:
 //! `cmd` → `resume`, `keep` → `agents`, `kitty` → `sys`.
 
+#![warn(missing_docs)]
+
 pub mod agents;
 pub mod cmd;
 pub mod keep;

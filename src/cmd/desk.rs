@@ -13,8 +13,10 @@ use super::look::SeenKitty;
 use crate::agents::argv::{Selector, fresh, resume};
 use crate::agents::definitions::Definitions;
 use crate::agents::session;
-use crate::agents::window::{AgentRun, Judgement, ShellKind, State, judge};
+use crate::agents::window::{AgentRun, Judgement, ShellKind, State as JobState, judge};
 use crate::keep::claims::Claims;
+use crate::keep::records;
+use crate::keep::state::State;
 use crate::kitty::tree::{self, OsWindow, Window};
 use crate::resume::plan::{self, Choice, WindowKey};
 use crate::resume::record::Mode;
@@ -32,7 +34,7 @@ pub struct Desk {
     /// Facts for a person about agent windows that do not fit a record.
     pub notes: BTreeMap<WindowKey, Vec<String>>,
     /// The agent process of each agent window, and whether it is stopped.
-    pub processes: BTreeMap<WindowKey, (ProcId, State)>,
+    pub processes: BTreeMap<WindowKey, (ProcId, JobState)>,
 }
 
 /// What the look at windows rests on.
@@ -44,6 +46,8 @@ pub struct Ground<'a> {
     pub home: PathBuf,
     /// The claims, if there are any.
     pub claims: Option<&'a Claims>,
+    /// Our state, for records that lie in files of their own.
+    pub state: Option<&'a State>,
 }
 
 /// Looks into all windows of all kitties and decides.
@@ -71,8 +75,7 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
             };
             let processes = place.window.pid.map(session::processes).unwrap_or_default();
             in_windows.extend(processes.iter().map(|p| p.stat.id.pid));
-            let (seen, run) =
-                look_into(place.window, &processes, ground.defs, key, &mut desk.notes);
+            let (seen, run) = look_into(place.window, &processes, ground, key, &mut desk.notes);
             desk.windows.insert(key, seen);
             if let Some(run) = run
                 && let Some(def) = ground.defs.get(&run.agent)
@@ -125,7 +128,7 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
 fn look_into(
     window: &Window,
     processes: &[Process],
-    defs: &Definitions,
+    ground: &Ground<'_>,
     key: WindowKey,
     notes: &mut BTreeMap<WindowKey, Vec<String>>,
 ) -> (Seen, Option<AgentRun>) {
@@ -134,7 +137,7 @@ fn look_into(
         agent,
         others,
         shell,
-    } = judge(defs, pid, None, processes);
+    } = judge(ground.defs, pid, None, processes);
     let waiting = processes.iter().find_map(|p| {
         let Look::Found(argv) = &p.argv else {
             return None;
@@ -143,7 +146,7 @@ fn look_into(
         let record = info_of(&words)?;
         // The shell that is about to run it has the same words in a start-up text only.
         (words.get(1) == Some(&"resume-prompt")).then(|| Runs::Waiting {
-            record: record.to_owned(),
+            record: records::resolve(record, ground.state).unwrap_or_else(|_| record.to_owned()),
             is_window_process: p.stat.id.pid == pid,
         })
     });
@@ -158,7 +161,7 @@ fn look_into(
         .and_then(|p| p.argv.clone().found());
     if let Some(agent) = &agent {
         let said = notes.entry(key).or_default();
-        if agent.state == State::Stopped {
+        if agent.state == JobState::Stopped {
             said.push("stopped".to_owned());
         }
         if let Some(inside) = &agent.inside {

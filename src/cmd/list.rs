@@ -74,6 +74,7 @@ pub fn rows(kitties: &Kitties, state: Option<&State>) -> Outcome<Vec<Row>> {
         defs: &defs,
         home: setting::home()?,
         claims: claims.as_ref(),
+        state,
     };
     let desk = gather(&kitties.seen, &ground);
     let mut rows = Vec::new();

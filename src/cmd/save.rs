@@ -48,15 +48,10 @@ pub fn run(args: &Args) -> Outcome<Exit> {
         }
         None => names::for_time(&clock::rfc3339(clock::wall_ns())),
     };
-    let state = State::open()?;
-    let mut kitties = look(Some(&state))?;
-    let saved = save(
-        &mut kitties,
-        &state,
-        &name,
-        args.has("all"),
-        args.has("direct"),
-    );
+    let state = State::open();
+    let mut kitties = look(state.as_ref().ok())?;
+    let (all, direct) = (args.has("all"), args.has("direct"));
+    let saved = state.and_then(|state| save(&mut kitties, &state, &name, all, direct));
     report::show(
         &mut kitties,
         saved.as_ref().map(Saved::line).map_err(ToString::to_string),
@@ -129,6 +124,7 @@ fn save(
         defs: &defs,
         home: setting::home()?,
         claims: Some(&claims),
+        state: Some(state),
     };
     let process = kitties.meant()?.process;
     let at = kitties

@@ -4,5 +4,6 @@ pub mod assets;
 pub mod claims;
 pub mod names;
 pub mod publish;
+pub mod records;
 pub mod saves;
 pub mod state;

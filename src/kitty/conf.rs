@@ -141,12 +141,20 @@ fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
 pub enum Pattern {
     /// Socket files in a directory, with what stands before and behind the pid.
     Files {
+        /// The directory.
         dir: PathBuf,
+        /// What stands before the pid.
         before: String,
+        /// What stands behind the pid.
         behind: String,
     },
     /// Abstract names, with what stands before and behind the pid.
-    Abstract { before: String, behind: String },
+    Abstract {
+        /// What stands before the pid.
+        before: String,
+        /// What stands behind the pid.
+        behind: String,
+    },
 }
 
 /// Reads a `listen_on`: kitty adds `-PID` unless `{kitty_pid}` stands in it; a relative path lies in

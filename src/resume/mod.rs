@@ -1,8 +1,8 @@
 //! The decisions, without any I/O: which window, which conversation, why, and what its line becomes.
 
+pub mod keys;
 pub mod plan;
 pub mod prompt;
-
 pub mod record;
 pub mod rewrite;
 pub mod window;

@@ -1,4 +1,4 @@
-//! The prompt of a restored window: what it shows and what a key means. No I/O here.
+//! The prompt of a restored window: what it shows. No I/O here.
 
 use super::plan::short;
 use super::record::{Mode, Record};
@@ -9,11 +9,16 @@ use crate::sys::out::{clip, visible};
 pub enum Hindrance {
     /// Nothing.
     None,
-    /// The conversation is open in another process; where, for a person.
-    OpenElsewhere(String),
+    /// The conversation is open in another process.
+    OpenElsewhere {
+        /// Where, for a person.
+        place: String,
+        /// Whether that is a window we can bring to the front.
+        reachable: bool,
+    },
     /// Its transcript is not there any more.
     Gone,
-    /// Its directory is missing or cannot be entered; why.
+    /// Its directory cannot be entered; why, as a whole line.
     NoDirectory(String),
 }
 
@@ -36,21 +41,6 @@ pub struct Question<'a> {
     pub again: Option<&'a str>,
 }
 
-/// What the person wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Enter: resume (or go to where it is open).
-    Resume,
-    /// `n`
-    New,
-    /// `s`, Esc, ^C, ^D
-    Shell,
-    /// `a`: resume all prompts of this restore.
-    All,
-    /// `i`: show or hide the commands.
-    Commands,
-}
-
 impl Question<'_> {
     /// Whether Enter resumes.
     #[must_use]
@@ -58,46 +48,42 @@ impl Question<'_> {
         self.record.mode != Mode::New && *self.hindrance == Hindrance::None
     }
 
-    /// The lines, each cut to `columns`. With `colour`, the first is bold and the keys stand out.
+    /// The lines, each cut to `columns`, and no more of them than `rows`. With `colour`, the first
+    /// is bold and the keys stand out.
     #[must_use]
-    pub fn lines(&self, columns: usize, colour: bool) -> Vec<String> {
+    pub fn lines(&self, columns: usize, rows: usize, colour: bool) -> Vec<String> {
+        let mut lines = self.facts();
+        lines.push((1, self.keys(columns, colour)));
+        while lines.len() > rows.max(1) {
+            let least = lines.iter().map(|(rank, _)| *rank).max();
+            if let Some(at) = lines.iter().rposition(|(rank, _)| Some(*rank) == least) {
+                lines.remove(at);
+            }
+        }
+        lines
+            .into_iter()
+            .map(|(rank, line)| match rank {
+                // The keys fit already, and hold what makes them bold.
+                1 => line,
+                0 if colour => format!("\x1b[1m{}\x1b[m", clip(&line, columns)),
+                _ => clip(&line, columns),
+            })
+            .collect()
+    }
+
+    /// What is said above the keys, each line with its rank: where there is no room for all, the
+    /// highest goes first.
+    fn facts(&self) -> Vec<(u8, String)> {
         let record = self.record;
-        let agent = visible(&record.agent);
         let mut lines = Vec::new();
         if let Some(again) = self.again {
-            lines.push(again.to_owned());
+            lines.push((2, visible(again)));
         }
-        let head = match (record.mode, self.hindrance) {
-            (Mode::Exact, Hindrance::Gone) => {
-                format!(
-                    "{agent} was running here — session {} has no transcript any more",
-                    short(&record.sid)
-                )
-            }
-            (Mode::Exact, Hindrance::OpenElsewhere(_)) => {
-                format!(
-                    "{agent} was running here — session {} is open elsewhere",
-                    short(&record.sid)
-                )
-            }
-            (_, Hindrance::NoDirectory(_)) => {
-                format!("{agent} was running here — its conversation cannot be resumed")
-            }
-            (Mode::Exact, _) => format!(
-                "{agent} was running here — resume session {}?",
-                short(&record.sid)
-            ),
-            (Mode::Latest, _) => {
-                format!("{agent} was running here — resume its latest conversation?")
-            }
-            (Mode::New, _) => format!("{agent} was running here — start a new conversation?"),
-        };
-        lines.push(head);
-        lines.push(format!("  {}", shown_directory(&record.cwd, self.home)));
+        lines.push((0, self.head()));
+        lines.push((4, format!("  {}", shown_directory(&record.cwd, self.home))));
         match self.hindrance {
-            Hindrance::OpenElsewhere(place) => lines.push(format!("  {}", visible(place))),
-            Hindrance::NoDirectory(why) => {
-                lines.push(format!("  the directory is not there: {}", visible(why)))
+            Hindrance::OpenElsewhere { place: why, .. } | Hindrance::NoDirectory(why) => {
+                lines.push((3, format!("  {}", visible(why))));
             }
             _ => {}
         }
@@ -111,37 +97,54 @@ impl Question<'_> {
             facts.push(format!("tab “{}”", visible(&record.tab)));
         }
         if !facts.is_empty() {
-            lines.push(format!("  {}", facts.join(" · ")));
+            lines.push((5, format!("  {}", facts.join(" · "))));
         }
         if !record.lost.is_empty() {
-            lines.push(format!(
-                "  left out for secrecy: {}",
-                visible(&record.lost.join(" "))
+            lines.push((
+                6,
+                format!(
+                    "  left out for secrecy: {}",
+                    visible(&record.lost.join(" "))
+                ),
             ));
         }
         if self.commands {
             if !record.resume.is_empty() {
-                lines.push(format!("  resume: {}", command(&record.resume)));
+                lines.push((7, format!("  resume: {}", command(&record.resume))));
             }
-            lines.push(format!("  new:    {}", command(&record.orig)));
+            lines.push((7, format!("  new:    {}", command(&record.orig))));
         }
-        let mut lines: Vec<String> = lines.into_iter().map(|l| clip(&l, columns)).collect();
-        if colour {
-            let at = usize::from(self.again.is_some());
-            lines[at] = format!("\x1b[1m{}\x1b[m", lines[at]);
-        }
-        lines.push(self.keys(columns, colour));
         lines
+    }
+
+    fn head(&self) -> String {
+        let record = self.record;
+        let agent = visible(&record.agent);
+        let said = match (record.mode, self.hindrance) {
+            (_, Hindrance::NoDirectory(_)) => "its conversation cannot be resumed".to_owned(),
+            (Mode::Exact, Hindrance::Gone) => {
+                format!("session {} has no transcript any more", short(&record.sid))
+            }
+            (Mode::Exact, Hindrance::OpenElsewhere { .. }) => {
+                format!("session {} is open elsewhere", short(&record.sid))
+            }
+            (Mode::Exact, _) => format!("resume session {}?", short(&record.sid)),
+            (Mode::Latest, _) => "resume its latest conversation?".to_owned(),
+            (Mode::New, _) => "start a new conversation?".to_owned(),
+        };
+        format!("{agent} was running here — {said}")
     }
 
     /// The line of keys, shorter words where the window is narrow.
     fn keys(&self, columns: usize, colour: bool) -> String {
         let enter = match self.hindrance {
-            Hindrance::OpenElsewhere(_) => Some(("go to it", "go")),
+            Hindrance::OpenElsewhere {
+                reachable: true, ..
+            } => Some(("go to it", "go")),
             Hindrance::None if self.again.is_some() => Some(("try again", "again")),
             Hindrance::None if self.record.mode == Mode::New => Some(("start it", "start")),
             Hindrance::None => Some(("resume", "resume")),
-            Hindrance::Gone | Hindrance::NoDirectory(_) => None,
+            _ => None,
         };
         let mut keys: Vec<(&str, &str, &str)> = Vec::new();
         keys.extend(enter.map(|(long, short)| ("Enter", long, short)));
@@ -209,127 +212,6 @@ pub fn command(words: &[String]) -> String {
     words.join(" ")
 }
 
-/// How long keys are ignored after the prompt appeared, milliseconds.
-pub const DEAF_MS: u64 = 150;
-
-/// How long a lone Esc is waited for to become a sequence, milliseconds.
-pub const ESC_MS: u64 = 40;
-
-/// Turns bytes from the terminal into answers. Escape sequences, pastes, mouse and focus reports
-/// and the terminal's own replies are no answers.
-#[derive(Debug, Default)]
-pub struct Keys {
-    state: State,
-    pasting: bool,
-    sequence: Vec<u8>,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    #[default]
-    Ground,
-    Escape,
-    /// CSI: until a byte from `@` to `~`.
-    Control,
-    /// SS3: one more byte.
-    Single,
-    /// OSC, DCS, APC, PM, SOS: until BEL or ST.
-    Text,
-    TextEscape,
-    /// X10 mouse: three more bytes.
-    Mouse(u8),
-}
-
-impl Keys {
-    /// Takes bytes; gives the first answer among them, and drops what follows it.
-    pub fn feed(&mut self, bytes: &[u8]) -> Option<Answer> {
-        bytes.iter().find_map(|b| self.byte(*b))
-    }
-
-    /// Whether a lone Esc may be waiting.
-    #[must_use]
-    pub fn is_escape_open(&self) -> bool {
-        self.state == State::Escape && !self.pasting
-    }
-
-    /// No byte followed the Esc in time: it was the key.
-    pub fn escape_alone(&mut self) -> Option<Answer> {
-        let alone = self.is_escape_open();
-        if alone {
-            self.state = State::Ground;
-        }
-        alone.then_some(Answer::Shell)
-    }
-
-    fn byte(&mut self, b: u8) -> Option<Answer> {
-        match self.state {
-            State::Ground if b == 0x1b => self.state = State::Escape,
-            State::Ground if self.pasting => {}
-            State::Ground => return answer(b),
-            State::Escape => {
-                self.sequence.clear();
-                self.state = match b {
-                    b'[' => State::Control,
-                    b'O' => State::Single,
-                    b']' | b'P' | b'_' | b'^' | b'X' => State::Text,
-                    0x1b => State::Escape,
-                    // Alt and a key: no answer.
-                    _ => State::Ground,
-                };
-            }
-            State::Control => {
-                if b == b'M' && self.sequence.is_empty() {
-                    self.state = State::Mouse(3);
-                    return None;
-                }
-                self.sequence.push(b);
-                if (0x40..=0x7e).contains(&b) {
-                    self.state = State::Ground;
-                    match self.sequence.as_slice() {
-                        b"200~" => self.pasting = true,
-                        b"201~" => self.pasting = false,
-                        _ => {}
-                    }
-                } else if self.sequence.len() > 256 {
-                    self.state = State::Ground;
-                }
-            }
-            State::Single => self.state = State::Ground,
-            State::Text => match b {
-                0x07 => self.state = State::Ground,
-                0x1b => self.state = State::TextEscape,
-                _ => {}
-            },
-            State::TextEscape => {
-                self.state = if b == b'\\' {
-                    State::Ground
-                } else {
-                    State::Text
-                }
-            }
-            State::Mouse(left) => {
-                self.state = if left > 1 {
-                    State::Mouse(left - 1)
-                } else {
-                    State::Ground
-                }
-            }
-        }
-        None
-    }
-}
-
-fn answer(b: u8) -> Option<Answer> {
-    match b {
-        b'\r' | b'\n' | b'r' | b'R' | b'y' | b'Y' => Some(Answer::Resume),
-        b'n' | b'N' => Some(Answer::New),
-        b's' | b'S' | b'q' | 0x03 | 0x04 => Some(Answer::Shell),
-        b'a' | b'A' => Some(Answer::All),
-        b'i' | b'I' => Some(Answer::Commands),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::record::tests::sample;
@@ -348,7 +230,14 @@ mod tests {
             commands: false,
             again: None,
         };
-        question.lines(columns, false).join("\n")
+        question.lines(columns, 24, false).join("\n")
+    }
+
+    fn elsewhere(place: &str, reachable: bool) -> Hindrance {
+        Hindrance::OpenElsewhere {
+            place: place.to_owned(),
+            reachable,
+        }
     }
 
     #[test]
@@ -360,12 +249,17 @@ mod tests {
         said.push(shown(plain, &Hindrance::Gone, 80));
         said.push(shown(
             plain,
-            &Hindrance::OpenElsewhere("in window 7 of this kitty".into()),
+            &elsewhere("in window 7 of this kitty", true),
             80,
         ));
         said.push(shown(
             plain,
-            &Hindrance::NoDirectory("it was removed".into()),
+            &elsewhere("outside kitty's windows (pid 42)", false),
+            80,
+        ));
+        said.push(shown(
+            plain,
+            &Hindrance::NoDirectory("its directory is not there any more".into()),
             80,
         ));
         said.push(shown(
@@ -403,9 +297,15 @@ mod tests {
               saved 12m ago · tab “api work”
               Enter go to it   n new conversation   s shell   i commands
 
+            claude was running here — session 0a1b2c3d is open elsewhere
+              ~/code/api
+              outside kitty's windows (pid 42)
+              saved 12m ago · tab “api work”
+              n new conversation   s shell   i commands
+
             claude was running here — its conversation cannot be resumed
               ~/code/api
-              the directory is not there: it was removed
+              its directory is not there any more
               saved 12m ago · tab “api work”
               s shell   i commands
 
@@ -440,7 +340,7 @@ mod tests {
                 r.tab = "a\nb\u{202e}c".into();
                 r.cwd = "/tmp/\x1b[2J".into();
             },
-            &Hindrance::OpenElsewhere("\x1b[31m".into()),
+            &elsewhere("\x1b[31m", true),
             200,
         );
         assert!(
@@ -455,7 +355,7 @@ mod tests {
             for hindrance in [
                 Hindrance::None,
                 Hindrance::Gone,
-                Hindrance::OpenElsewhere("日本語".repeat(9)),
+                elsewhere(&"日本語".repeat(9), true),
             ] {
                 for line in shown(|r| r.tab = "日本語".repeat(30), &hindrance, columns).lines() {
                     assert!(crate::sys::out::width(line) <= columns, "{columns}: {line}");
@@ -465,55 +365,27 @@ mod tests {
     }
 
     #[test]
-    fn keys_answer_and_everything_else_does_not() {
-        let feed = |bytes: &[u8]| Keys::default().feed(bytes);
-        for (key, wanted) in [
-            (&b"\r"[..], Answer::Resume),
-            (b"\n", Answer::Resume),
-            (b"y", Answer::Resume),
-            (b"R", Answer::Resume),
-            (b"n", Answer::New),
-            (b"s", Answer::Shell),
-            (b"\x03", Answer::Shell),
-            (b"\x04", Answer::Shell),
-            (b"a", Answer::All),
-            (b"i", Answer::Commands),
-            (b"xyn", Answer::Resume),
-            (b"\x1b[An", Answer::New),
-        ] {
-            assert_eq!(feed(key), Some(wanted), "{key:?}");
+    fn a_low_window_keeps_the_question_and_the_keys() {
+        let mut record = sample();
+        record.lost = vec!["--api-key".into()];
+        let question = Question {
+            record: &record,
+            hindrance: &Hindrance::None,
+            age: Some(720),
+            history: "",
+            home: "/home/u",
+            commands: true,
+            again: Some("claude ended with status 1 after 0.1 s"),
+        };
+        for rows in 0..12 {
+            let lines = question.lines(80, rows, false);
+            assert!(lines.len() <= rows.max(1), "{rows}: {lines:?}");
+            assert!(lines.iter().any(|l| l.contains("was running here")));
+            assert_eq!(
+                lines.iter().any(|l| l.contains("Enter try again")),
+                rows > 1
+            );
         }
-        for none in [
-            &b"x"[..],
-            b"\x1b[A",
-            b"\x1bOA",
-            b"\x1b[I",
-            b"\x1b[<0;3;4M",
-            b"\x1b[M\r\r\r",
-            b"\x1b]11;rgb:0/0/0\x07",
-            b"\x1b]10;n\x1b\\",
-            b"\x1b[200~y\r\ns\x1b[201~",
-            b"\x1b[?62;c",
-            b"\x1bPzzz\r\x1b\\",
-            b"\x1bn",
-            b"\x1a",
-            b"\x1c",
-            "é日".as_bytes(),
-        ] {
-            assert_eq!(feed(none), None, "{none:?}");
-        }
-    }
-
-    #[test]
-    fn a_lone_escape_is_a_shell_and_a_cut_sequence_is_not() {
-        let mut keys = Keys::default();
-        assert_eq!(keys.feed(b"\x1b"), None);
-        assert!(keys.is_escape_open());
-        assert_eq!(keys.escape_alone(), Some(Answer::Shell));
-        let mut keys = Keys::default();
-        assert_eq!(keys.feed(b"\x1b"), None);
-        assert_eq!(keys.feed(b"[A"), None);
-        assert_eq!(keys.escape_alone(), None);
-        assert_eq!(keys.feed(b"\r"), Some(Answer::Resume));
+        assert_eq!(question.lines(80, 24, false).len(), 8);
     }
 }

@@ -4,6 +4,7 @@
 //! before [`Record::read`] and [`Record::check`] have passed it.
 
 use crate::sys::json::{self, JsonValue, Object};
+use crate::sys::out::{clip, visible};
 use crate::sys::token::is_token;
 
 /// The version we write. A record of a later version is read by the fields we know.
@@ -177,7 +178,11 @@ impl Record {
     pub fn check(&self, rules: Rules<'_>) -> Result<(), String> {
         let program = self.orig.first().ok_or("it has no command")?;
         if !is_program(program, rules.names) {
-            return Err(format!("its command is not {}", self.agent));
+            return Err(format!(
+                "its command is \"{}\", which is not {}",
+                shown(program),
+                self.agent
+            ));
         }
         match self.mode {
             Mode::New if !self.resume.is_empty() => {
@@ -192,7 +197,11 @@ impl Record {
         }
         match self.mode {
             Mode::Exact if !is_token(&self.sid) || !(rules.is_id)(&self.sid) => {
-                return Err(format!("its session id is not one of {}", self.agent));
+                return Err(format!(
+                    "\"{}\" is no session id of {}",
+                    shown(&self.sid),
+                    self.agent
+                ));
             }
             Mode::Exact if !self.resume.iter().any(|w| w.contains(&self.sid)) => {
                 return Err("its resume command does not name its session id".to_owned());
@@ -204,7 +213,11 @@ impl Record {
         }
         let is_agent = self.exe.starts_with('/') && is_program(&self.exe, rules.names);
         if !self.exe.is_empty() && !is_agent {
-            return Err(format!("its program file is not {}", self.agent));
+            return Err(format!(
+                "its program file \"{}\" is no full path of {}",
+                shown(&self.exe),
+                self.agent
+            ));
         }
         if !self.cwd.is_empty() && !self.cwd.starts_with('/') {
             return Err("its directory is not an absolute path".to_owned());
@@ -212,10 +225,7 @@ impl Record {
         for entry in &self.env {
             let name = entry.split('=').next().unwrap_or("");
             if !entry.contains('=') || !rules.env.iter().any(|n| n == name) {
-                return Err(format!(
-                    "it sets {} in the environment",
-                    crate::sys::out::visible(name)
-                ));
+                return Err(format!("it sets \"{}\" in the environment", shown(name)));
             }
         }
         if !self.save.is_empty() && !is_token(&self.save) {
@@ -223,6 +233,11 @@ impl Record {
         }
         Ok(())
     }
+}
+
+/// A word of the record for a person: short, and nothing a terminal obeys.
+fn shown(word: &str) -> String {
+    clip(&visible(word), 40)
 }
 
 /// Whether `word` names one of `names`: its last path component, without a leading dot, `.exe` and
@@ -375,25 +390,25 @@ pub(crate) mod tests {
         }
         expect_test::expect![[r#"
             no command: it has no command
-            another program: its command is not claude
+            another program: its command is "rm", which is not claude
             two programs: its two commands start different programs
-            another exe: its program file is not claude
-            relative exe: its program file is not claude
+            another exe: its program file is "/bin/rm", which is not claude
+            relative exe: its program file is "claude", which is not claude
             relative directory: its directory is not an absolute path
-            environment: it sets LD_PRELOAD in the environment
+            environment: it sets "LD_PRELOAD" in the environment
             id left out: its resume command does not name its session id
             id in new: it names a session id that it does not resume
             resume in new: it resumes nothing and has a resume command
             save id: its save id is not a plain word
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude
-            id: its session id is not one of claude"#]]
+            id: "--help" is no session id of claude
+            id: "-x" is no session id of claude
+            id: "a;rm -rf ~" is no session id of claude
+            id: "../../x" is no session id of claude
+            id: "$(id)" is no session id of claude
+            id: "" is no session id of claude
+            id: "a\nb" is no session id of claude
+            id: "a\u{202e}b" is no session id of claude
+            id: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is no session id of claude"#]]
         .assert_eq(&said.join("\n"));
     }
 

@@ -33,6 +33,9 @@ pub const VAR_SID: &str = "kittymux_sid";
 /// User variable: our prompt is waiting in it.
 pub const VAR_WAIT: &str = "kittymux_wait";
 
+/// User variable: our prompt has begun in it.
+pub const VAR_ASKED: &str = "kittymux_asked";
+
 /// A window's shell, as the window's own process is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shell {

@@ -2,7 +2,9 @@
 
 use super::plan::Choice;
 use super::record::Record;
-use super::rewrite::{Content, Form, Shell, WindowPlan, is_ours, record_text};
+use super::rewrite::{
+    Content, ENV_RECORD, Form, Shell, VAR_ASKED, VAR_SAVE, WindowPlan, is_ours, record_text,
+};
 use crate::agents::window::{Shell as SeenShell, ShellKind};
 use crate::kitty::launch_line::{LaunchLine, Startup};
 use crate::kitty::tree::Window;
@@ -99,6 +101,13 @@ pub fn plan(
             }
             Err(_) => Content::AsSaved,
         },
+        Runs::Other if is_pending(launch, window) => match record_text(launch).map(Record::read) {
+            Some(Ok(record)) => Content::Ask {
+                record: Box::new(record),
+                form: form(launch, false, seen, common),
+            },
+            _ => plain(launch, window, seen, common),
+        },
         Runs::Other if is_ours(launch) => plain(launch, window, seen, common),
         Runs::Other => Content::AsSaved,
     };
@@ -106,6 +115,14 @@ pub fn plan(
         content,
         session: window.session_name.clone().unwrap_or_default(),
     }
+}
+
+/// Whether a restored window's shell has not come to our prompt yet: its start-up files still run,
+/// or put another shell in its place.
+fn is_pending(launch: &LaunchLine, window: &Window) -> bool {
+    launch.env(ENV_RECORD).is_some()
+        && window.var(VAR_SAVE).is_some()
+        && window.var(VAR_ASKED).is_none()
 }
 
 fn record(launch: &LaunchLine, tab: &str, agent: &AgentSeen, common: Common<'_>) -> Record {

@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 pub enum Fault {
     /// A file operation failed.
     File {
+        /// The operation, a verb: `read`.
         op: &'static str,
+        /// What it was done to.
         path: PathBuf,
+        /// Why it failed.
         cause: io::Error,
     },
     /// Something was found that we do not act on; the text says what, where and what to do next.

@@ -1,7 +1,8 @@
 //! Fault points: a debug build can be made to fail, or to die, at the n-th one.
 //!
 //! `KITTYMUX_FAULT_AT=N` fails the N-th point of the process with "no space left on device";
-//! `KITTYMUX_FAULT_AT=N:kill` ends the process there as `kill -9` would. A release build has none of it.
+//! `KITTYMUX_FAULT_AT=N:kill` ends the process there as `kill -9` would, `N:panic` panics there. A
+//! release build has none of it.
 
 use std::io;
 
@@ -35,15 +36,13 @@ mod armed {
         let Ok(at) = std::env::var("KITTYMUX_FAULT_AT") else {
             return Ok(());
         };
-        let (number, kill) = match at.strip_suffix(":kill") {
-            Some(n) => (n, true),
-            None => (at.as_str(), false),
-        };
+        let (number, how) = at.split_once(':').unwrap_or((&at, ""));
         let here = PASSED.fetch_add(1, Ordering::Relaxed);
         if number.parse() != Ok(here) {
             return Ok(());
         }
-        if kill {
+        assert!(how != "panic", "told to panic at a fault point");
+        if how == "kill" {
             let me = rustix::process::getpid();
             let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
         }

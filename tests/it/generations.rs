@@ -272,3 +272,97 @@ fn our_own_overlays_are_no_part_of_a_desk_and_all_os_windows_are() {
         "{ids:?}"
     );
 }
+
+#[test]
+fn a_save_before_the_shells_have_come_up_loses_nothing() {
+    let (rig, kitty, windows) = restored();
+    rig.file(
+        ".bashrc",
+        "export FOO=1 PATH=$HOME/bin:$PATH PS1='$ '\nsleep 4\n",
+    );
+    let old = kitty.pid;
+    kitty.crash();
+    rig.kittymux_ok(None, &["sessions", "restore", "one"]);
+    let kitty = rig.new_kitty(old);
+    let (_, sid) = &windows[0];
+    let id = until("its window", || {
+        kitty
+            .windows()
+            .into_iter()
+            .find(|w| w.var("kittymux_sid") == Some(sid))
+    })
+    .id;
+    assert!(
+        !kitty.text(id).contains("Enter resume"),
+        "its start-up file still runs"
+    );
+    let file = save(&rig, &kitty, "early");
+    assert_eq!(record(&file, id).map(|r| r.sid).as_ref(), Some(sid));
+    kitty.shows(id, "Enter resume");
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    kitty.send(id, "s");
+    kitty.shows(id, "$");
+    until("the shell", || {
+        record(&save(&rig, &kitty, "late"), id)
+            .is_none()
+            .then_some(())
+    });
+}
+
+#[test]
+fn a_command_too_long_for_a_launch_line_comes_back_twice() {
+    let rig = Rig::new("/bin/bash", true);
+    let kitty = rig.start_kitty(&[]);
+    let long = format!("{}é", "it's $HOME ".repeat(9_000));
+    let script = rig.file(
+        "start",
+        &format!(
+            "exec claude --append-system-prompt \"$(cat {}/long)\"\n",
+            rig.home().display()
+        ),
+    );
+    rig.file("long", &long);
+    let id = kitty.launch(&rig.dir("p"), &[]);
+    kitty.shows(id, "$");
+    kitty.send(id, &format!("bash {}\r", script.display()));
+    kitty.shows(id, "(new)");
+    kitty.send(id, "hello\r");
+    let sid = announced(&kitty.shows(id, "heard hello")).expect("an id");
+    let mut kitty = kitty;
+    for name in ["first", "second"] {
+        let file = save(&rig, &kitty, name);
+        let line = file
+            .launches()
+            .find(|l| l.id().is_some() && record_text(l).is_some())
+            .expect("asks");
+        assert!(
+            record_text(line).is_some_and(|t| t.len() < 200 && t.contains("\"file\"")),
+            "{:.300}",
+            line.text()
+        );
+        let old = kitty.pid;
+        kitty.crash();
+        rig.kittymux_ok(None, &["sessions", "restore", name]);
+        kitty = rig.new_kitty(old);
+        let id = until("its window", || {
+            kitty
+                .windows()
+                .into_iter()
+                .find(|w| w.var("kittymux_sid") == Some(&sid))
+        })
+        .id;
+        kitty.shows(id, "Enter resume");
+    }
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    let id = until("its window", || {
+        kitty
+            .windows()
+            .into_iter()
+            .find(|w| w.var("kittymux_sid") == Some(&sid))
+    })
+    .id;
+    kitty.send(id, "\r");
+    kitty.shows(id, "(resumed)");
+    let start = rig.starts().pop().expect("a start");
+    assert!(start.contains(&long[..long.len() - 2]), "{:.200}", start);
+}

@@ -225,7 +225,32 @@ impl Rig {
                 .env("KITTY_LISTEN_ON", kitty.address.to_string())
                 .env("KITTY_PID", kitty.pid.to_string());
         }
-        command.output().expect("kittymux runs")
+        let output = command.output().expect("kittymux runs");
+        if words.first() == Some(&"sessions") && words.get(1) == Some(&"save") {
+            self.dump();
+        }
+        output
+    }
+
+    /// Copies every save to the directory whose files kitty's own parser is asked about.
+    fn dump(&self) {
+        let Some(dir) = std::env::var_os("KITTYMUX_TEST_DUMP").map(PathBuf::from) else {
+            return;
+        };
+        let saves = std::fs::read_dir(self.home().join(".local/state/kittymux/sessions"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let top = self
+            .top
+            .path()
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        for save in saves.filter(|s| s.path().is_file()) {
+            let name = format!("{top}-{}", save.file_name().to_string_lossy());
+            std::fs::copy(save.path(), dir.join(name)).expect("dumped");
+        }
     }
 
     /// As [`Rig::kittymux`]; it must succeed and say nothing on stderr. Gives its stdout.

@@ -19,7 +19,19 @@ test=$(cargo test --locked --no-run --target "$target" -p kittymux --test it --m
 built=${CARGO_TARGET_DIR:-target}/$target/debug
 cp "$built/kittymux" "$built/fake-agent" "$stage/"
 cp "$test" "$stage/it"
-[ $# -gt 0 ] || set -- scenarios
-# Two processors: more than two kitties at once only slow each other down.
+[ $# -gt 0 ] || set -- scenarios shapes generations
+# Two processors: more than two kitties at once only slow each other down. Afterwards kitty's own parser is asked about
+# every file that was written, and about those of the random desks.
 "$here/enter.sh" -b "$stage:stage" -e KITTYMUX_TEST_REAL=1 -e KITTYMUX_TEST_BIN=/mnt/stage/kittymux \
-    -e KITTYMUX_TEST_AGENT=/mnt/stage/fake-agent -e RUST_BACKTRACE=0 /mnt/stage/it --test-threads=2 "$@"
+    -e KITTYMUX_TEST_AGENT=/mnt/stage/fake-agent -e KITTYMUX_TEST_DUMP=/tmp/saves -e RUST_BACKTRACE=0 sh -c '
+        mkdir /tmp/saves
+        status=0
+        /mnt/stage/it --test-threads=2 "$@" || status=1
+        /mnt/stage/it --quiet desks >/dev/null || status=1
+        find /tmp/saves -name "*.kitty-session" -print0 | xargs -0 kitty +launch tests/real/check-session >/tmp/verdicts || status=1
+        accepted=$(grep -c "\"ok\": true.*\"launch_errors\": \[\]" /tmp/verdicts)
+        all=$(find /tmp/saves -name "*.kitty-session" | wc -l)
+        grep -v "\"ok\": true.*\"launch_errors\": \[\]" /tmp/verdicts | cut -c1-300
+        echo "kitty accepts $accepted of $all files"
+        [ "$accepted" = "$all" ] && [ "$all" -gt 0 ] || status=1
+        exit $status' scenarios "$@"

@@ -1,10 +1,14 @@
 //! Becoming another program: the agent, or the person's shell.
 
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use rustix::termios::{OptionalActions, Termios, tcsetattr};
+
+use super::screen::CALM;
 use crate::sys::bytes::{to_os, to_path};
 use crate::sys::dirs;
 use crate::sys::fault::plain_cause;
@@ -42,10 +46,12 @@ impl Next<'_> {
                 dirs::find_program(&to_path(base)).filter(|_| base != word)
             });
         let Some(program) = found else {
-            return shell_now(
-                &format!("{name} is not installed here (or not on PATH)"),
-                self.cwd,
-            );
+            let why = if word.contains('/') && to_path(word).exists() {
+                "cannot be executed: look at its permissions"
+            } else {
+                "is not installed here, or not on PATH"
+            };
+            return shell_now(&format!("{name} {why}"), self.cwd);
         };
         if !self.cwd.is_empty()
             && let Err(e) = std::env::set_current_dir(to_path(self.cwd))
@@ -63,9 +69,10 @@ impl Next<'_> {
         command
             .arg0(to_os(word))
             .args(self.words[1..].iter().map(|w| to_os(w)));
-        command
-            .envs(self.env.iter().map(|(n, v)| (n, to_os(v))))
-            .env("PWD", to_os(self.cwd));
+        command.envs(self.env.iter().map(|(n, v)| (n, to_os(v))));
+        if !self.cwd.is_empty() {
+            command.env("PWD", to_os(self.cwd));
+        }
         let fault = command.exec();
         shell_now(
             &format!("could not start {name}: {}", plain_cause(&fault)),
@@ -91,14 +98,16 @@ pub fn shell_now(why: &str, cwd: &str) -> i32 {
     } else {
         Some(to_path(cwd))
     };
+    let shell = dirs::shell();
+    let mut command = Command::new(&shell);
     while let Some(place) = dir {
         if std::env::set_current_dir(&place).is_ok() {
+            command.env("PWD", &place);
             break;
         }
         dir = place.parent().map(PathBuf::from);
     }
-    let shell = dirs::shell();
-    let fault = Command::new(&shell).exec();
+    let fault = command.exec();
     out::message(&format!(
         "could not start {}: {}",
         shell.display(),
@@ -113,13 +122,23 @@ fn leads_session() -> bool {
     rustix::process::getsid(None).is_ok_and(|sid| sid == rustix::process::getpid())
 }
 
-/// Should we fail in a way nobody foresaw, the terminal is given back and the person has a shell.
-pub fn restore_on_panic(raw: &Raw) {
-    static BEFORE: OnceLock<rustix::termios::Termios> = OnceLock::new();
+static BEFORE: OnceLock<Termios> = OnceLock::new();
+
+/// Remembers how the terminal was, for [`survive_panic`].
+pub fn remember(raw: &Raw) {
     let _ = BEFORE.set(raw.before().clone());
+}
+
+/// Should we fail in a way nobody foresaw, the terminal is given back and the person has a shell.
+pub fn survive_panic() {
     std::panic::set_hook(Box::new(|_| {
-        if let (Some(before), Ok(tty)) = (BEFORE.get(), std::fs::File::open("/dev/tty")) {
-            let _ = rustix::termios::tcsetattr(&tty, rustix::termios::OptionalActions::Now, before);
+        let tty = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/tty");
+        if let (Some(before), Ok(mut tty)) = (BEFORE.get(), tty) {
+            let _ = tty.write_all(format!("\r\n{CALM}").as_bytes());
+            let _ = tcsetattr(&tty, OptionalActions::Now, before);
         }
         std::process::exit(shell_now("kittymux failed here; the save is as it was", ""));
     }));

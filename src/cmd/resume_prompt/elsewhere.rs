@@ -7,21 +7,38 @@ use crate::agents::argv::{Kind, argv_id, recognise};
 use crate::agents::definitions::{Definition, Definitions};
 use crate::agents::find;
 use crate::keep::claims::Claims;
+use crate::keep::state::State;
 use crate::kitty::address::Address;
 use crate::kitty::client::Connection;
 use crate::kitty::commands;
+use crate::kitty::discover::{self, Surroundings};
 use crate::sys::look::Look;
 use crate::sys::proc::{self, ProcId};
 
 /// The process that has the conversation, and the window it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The process.
-    pub process: ProcId,
     /// Where, for a person: `in window 7 of this kitty`.
     pub place: String,
-    /// The window, where it is one of a kitty.
-    window: Option<(u64, String)>,
+    window: Option<WindowOf>,
+}
+
+/// A window of a kitty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct WindowOf {
+    id: u64,
+    /// The kitty's process.
+    kitty: i32,
+    /// Where that kitty listens, by the environment it gave to the window.
+    at: Option<Address>,
+}
+
+impl Holder {
+    /// Whether it is in a window of a kitty, which can be brought to the front.
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.window.is_some()
+    }
 }
 
 /// Finds the live process that has the conversation `sid` open: by its live record, else by its
@@ -89,25 +106,24 @@ fn place(process: ProcId) -> Holder {
     let value = |name: &str| set.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
     let kitty: Option<i32> = value("KITTY_PID").and_then(|v| v.parse().ok());
     let window: Option<u64> = value("KITTY_WINDOW_ID").and_then(|v| v.parse().ok());
-    let under = |pid: i32| proc::ancestors(process.pid).iter().any(|s| s.id.pid == pid);
+    let is_under = |below: i32, pid: i32| proc::ancestors(below).iter().any(|s| s.id.pid == pid);
     match (kitty, window) {
-        (Some(kitty), Some(window)) if under(kitty) => {
-            let ours = proc::ancestors(proc::me().pid)
-                .iter()
-                .any(|s| s.id.pid == kitty);
-            let which = if ours {
+        (Some(kitty), Some(window)) if is_under(process.pid, kitty) => {
+            let which = if is_under(proc::me().pid, kitty) {
                 "this kitty".to_owned()
             } else {
                 format!("another kitty (pid {kitty})")
             };
             Holder {
-                process,
                 place: format!("in window {window} of {which}"),
-                window: value("KITTY_LISTEN_ON").map(|at| (window, at.to_owned())),
+                window: Some(WindowOf {
+                    id: window,
+                    kitty,
+                    at: value("KITTY_LISTEN_ON").and_then(Address::parse),
+                }),
             }
         }
         _ => Holder {
-            process,
             place: format!("outside kitty's windows (pid {})", process.pid),
             window: None,
         },
@@ -116,19 +132,40 @@ fn place(process: ProcId) -> Holder {
 
 /// Brings its window to the front; whether that worked.
 #[must_use]
-pub fn focus(holder: &Holder) -> bool {
-    let Some((window, at)) = &holder.window else {
+pub fn focus(holder: &Holder, state: Option<&State>) -> bool {
+    let Some(window) = &holder.window else {
         return false;
     };
-    let Some(address) = Address::parse(at) else {
-        return false;
-    };
-    Connection::open(&address)
-        .ok()
+    connect(window, state)
         .and_then(|mut kitty| {
             kitty
-                .ask(&commands::focus_window(*window), Duration::from_secs(2))
+                .ask(&commands::focus_window(window.id), Duration::from_secs(2))
                 .ok()
         })
         .is_some_and(|reply| reply.into_data().is_ok())
+}
+
+/// The kitty of the window. The address in the environment can belong to another kitty by now, or
+/// be a descriptor of that process.
+fn connect(window: &WindowOf, state: Option<&State>) -> Option<Connection> {
+    let is_it = |c: &Connection| c.process().is_some_and(|p| p.pid == window.kitty);
+    let named = window
+        .at
+        .as_ref()
+        .filter(|at| !matches!(at, Address::Inherited(_)))
+        .and_then(|at| Connection::open(at).ok())
+        .filter(is_it);
+    if named.is_some() {
+        return named;
+    }
+    let around = Surroundings {
+        target: None,
+        ..Surroundings::read()
+    };
+    let found = discover::find(&around, state.map(|s| &s.dir)).ok()?;
+    found
+        .kitties
+        .into_iter()
+        .find(|k| k.process.pid == window.kitty)
+        .map(|k| k.connection)
 }

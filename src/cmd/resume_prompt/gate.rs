@@ -1,5 +1,5 @@
 //! "Resume all": the other prompts of one restore go one after the other, with a gap, for two
-//! minutes. And the mark by which a start-up file's second question knows that an agent failed at once.
+//! minutes.
 
 use std::time::Duration;
 
@@ -10,15 +10,12 @@ use crate::sys::clock;
 use crate::sys::json::{self, Object};
 use crate::sys::lock::Lock;
 use crate::sys::look::Look;
-use crate::sys::proc::{self, ProcId};
+use crate::sys::proc;
 
 const FILE: &str = "resume-all-until";
 
 /// How long the permission lasts, nanoseconds of the boot clock.
 const LASTS_NS: u64 = 120_000_000_000;
-
-/// How soon a failure is a failure to start.
-const AT_ONCE_NS: u64 = 3_000_000_000;
 
 #[derive(DeJson)]
 struct Permission {
@@ -28,22 +25,26 @@ struct Permission {
     until: u64,
 }
 
-/// Permits all prompts of this save in this kitty, and wakes those that wait.
-pub fn open(state: &State, save: &str) {
+/// Permits all prompts of this save in this kitty, and wakes those that wait. Whoever permits goes
+/// first: gives that turn.
+pub fn open(state: &State, save: &str) -> Option<Lock> {
+    let turn = try_turn(state);
+    let kitty = kitty_of(proc::me().pid);
     let text = Object::new()
         .number("v", 1)
         .text("save", save)
-        .number(
-            "kitty",
-            u64::try_from(kitty_of(proc::me().pid)).unwrap_or(0),
-        )
+        .number("kitty", u64::try_from(kitty).unwrap_or(0))
         .text("boot", &clock::boot8())
         .number("until", clock::boot_ns() + LASTS_NS)
         .finish();
-    if state.dir.write(FILE, text.as_bytes()).is_err() {
-        return;
+    if state.dir.write(FILE, text.as_bytes()).is_ok() {
+        wake_prompts();
     }
-    // A size change is a signal that no program minds: one that became its agent meanwhile ignores it.
+    turn
+}
+
+/// A size change is a signal that no program minds: one that became its agent meanwhile ignores it.
+fn wake_prompts() {
     for pid in proc::own_pids() {
         let Look::Found(argv) = proc::argv(pid) else {
             continue;
@@ -88,64 +89,15 @@ fn kitty_of(pid: i32) -> i32 {
         .unwrap_or(0)
 }
 
-/// The turn of one prompt among those that were permitted together; held until `exec`.
-#[derive(Debug)]
-pub struct Gate {
-    _lock: Lock,
-}
-
-impl Gate {
-    /// Waits for our turn, and then the gap, while a permission for this save is open.
-    #[must_use]
-    pub fn pass(state: &State, save: &str) -> Option<Self> {
-        if !is_open(state, save) {
-            return None;
-        }
-        let dir = state.dir.sub("locks").ok()?;
-        let lock = Lock::take(&dir, "resume-all", Duration::from_secs(120)).ok()?;
-        std::thread::sleep(Duration::from_millis(fastrand::u64(300..=700)));
-        Some(Self { _lock: lock })
-    }
-}
-
-/// Notes that the agent starts now, for the shell above us.
-pub fn note_start(state: &State) {
-    let Some(shell) = shell_above() else { return };
-    let text = Object::new()
-        .number("v", 1)
-        .number("at", clock::boot_ns())
-        .finish();
-    if let Ok(dir) = state.claims() {
-        let _ = dir.write(&start_name(shell), text.as_bytes());
-    }
-}
-
-/// How long the agent lasted that the shell above us ran, when it failed within moments; seconds.
+/// The turn among the prompts that were permitted together, when it is free; held until `exec`.
 #[must_use]
-pub fn failed_at_once(state: Option<&State>, status: i32) -> Option<f64> {
-    let dir = state?.claims().ok()?;
-    let name = start_name(shell_above()?);
-    let bytes = dir.read(&name, 4096).ok()??;
-    let _ = dir.remove(&name);
-    // Ended by a signal, or by the person: nothing failed.
-    if status == 0 || status > 128 {
-        return None;
-    }
-    let value = json::parse(&bytes, 4096).ok()?;
-    let at = json::number_at(&value, "at")?;
-    #[allow(clippy::cast_precision_loss)]
-    // nanoseconds since boot: exact to a microsecond for years
-    let lasted = clock::boot_ns() as f64 - at;
-    #[allow(clippy::cast_precision_loss)]
-    let soon = lasted >= 0.0 && lasted < AT_ONCE_NS as f64;
-    soon.then_some(lasted / 1e9)
+pub fn try_turn(state: &State) -> Option<Lock> {
+    let dir = state.dir.sub("locks").ok()?;
+    Lock::try_take(&dir, "resume-all").ok()?
 }
 
-fn start_name(shell: ProcId) -> String {
-    format!(".start-{}-{}", shell.pid, shell.start)
-}
-
-fn shell_above() -> Option<ProcId> {
-    let parent = proc::stat(proc::me().pid)?.parent;
-    proc::start(parent).map(|start| ProcId { pid: parent, start })
+/// How long to wait before the next one starts.
+#[must_use]
+pub fn gap() -> Duration {
+    Duration::from_millis(fastrand::u64(300..=700))
 }

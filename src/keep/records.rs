@@ -1,0 +1,30 @@
+//! Records that are too long for a launch line: kept in files of their own and named there instead.
+
+use super::state::State;
+use crate::resume::record::MAX;
+use crate::sys::bytes::from_bytes;
+use crate::sys::json;
+use crate::sys::token::is_token;
+
+/// The record's text: `text` itself, or what the file holds that it names.
+///
+/// # Errors
+/// Why the file cannot be read, for a person.
+pub fn resolve(text: &str, state: Option<&State>) -> Result<String, String> {
+    let value =
+        json::parse(text.as_bytes(), MAX).map_err(|e| format!("it is not JSON ({})", e.what))?;
+    let Some(name) = json::text_at(&value, "file") else {
+        return Ok(text.to_owned());
+    };
+    if !is_token(name) {
+        return Err("it names no record file".to_owned());
+    }
+    let records = state
+        .and_then(|s| s.records().ok())
+        .ok_or("the state directory cannot be read")?;
+    match records.read(name, MAX) {
+        Ok(Some(bytes)) => Ok(from_bytes(&bytes)),
+        Ok(None) => Err(format!("its record {name} is not there any more")),
+        Err(fault) => Err(fault.to_string()),
+    }
+}
