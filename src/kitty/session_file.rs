@@ -116,9 +116,10 @@ impl SessionFile {
     /// them can the line that holds one be told from lines that a hostile value imitates.
     #[must_use]
     pub fn read(text: &str, origin: Origin, several: &[String]) -> Self {
+        // Titles lose the blanks at their end when they are saved, directories do not.
         let mut values: Vec<&str> = several
             .iter()
-            .map(|v| v.trim_end())
+            .flat_map(|v| [v.as_str(), v.trim_end()])
             .filter(|v| v.chars().any(is_separator))
             .collect();
         values.sort_by_key(|v| std::cmp::Reverse(v.len()));
@@ -132,7 +133,11 @@ impl SessionFile {
             let (raw, after) = rest.split_at(length);
             let end = end_length(after);
             lines.push(Line {
-                item: read_line(raw),
+                item: match raw.strip_prefix("cd ") {
+                    // The saver writes the directory as it is; only the loader trims it.
+                    Some(dir) if origin == Origin::Kitty => Item::Cd(dir.to_owned()),
+                    _ => read_line(raw),
+                },
                 raw: raw.to_owned(),
                 end: after[..end].to_owned(),
             });

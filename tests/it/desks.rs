@@ -422,7 +422,7 @@ fn rewritten(
     }
     text.push_str("\nfocus_tab 0\n");
     let mut file = SessionFile::read(&text, Origin::Kitty, &several);
-    file.repair();
+    file.repair(&|name| name == "HOME");
     let common = Common {
         kitty_shell: "/bin/bash",
         own_shell: "/bin/bash",

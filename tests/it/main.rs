@@ -6,3 +6,4 @@ mod generations;
 mod rig;
 mod scenarios;
 mod shapes;
+mod strings;

@@ -56,7 +56,11 @@ pub fn make(
         ));
     }
     let mut said = Vec::new();
-    said.extend(file.repair());
+    said.extend(file.repair(&|name| {
+        proc::environ(kitty.pid, &[name])
+            .found()
+            .is_some_and(|set| !set.is_empty())
+    }));
     let kept: BTreeSet<u64> = file.launches().filter_map(LaunchLine::id).collect();
     file.refocus(&kept_tabs(&capture.tree, choice, &kept));
     let kitty_shell = kitty_shell(kitty);
