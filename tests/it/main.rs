@@ -6,4 +6,5 @@ mod generations;
 mod rig;
 mod scenarios;
 mod shapes;
+mod shells;
 mod strings;

@@ -92,6 +92,7 @@ pub fn has_shell(path: &str) -> bool {
 /// A throw-away home.
 pub struct Rig {
     top: tempfile::TempDir,
+    name: String,
     conf: String,
 }
 
@@ -99,6 +100,11 @@ impl Rig {
     /// A home whose kitties start `shell`, with integration on or off. Its rc files export FOO, put
     /// `~/bin` on PATH and export DENV from a prompt hook, as direnv does.
     pub fn new(shell: &str, integration: bool) -> Self {
+        Self::in_home("home", shell, integration)
+    }
+
+    /// As [`Rig::new`], with a home of this name.
+    pub fn in_home(name: &str, shell: &str, integration: bool) -> Self {
         let top = tempfile::Builder::new()
             .prefix("kmx")
             .tempdir()
@@ -106,6 +112,7 @@ impl Rig {
         let on = if integration { "enabled" } else { "disabled" };
         let rig = Self {
             top,
+            name: name.to_owned(),
             conf: format!("shell {shell}\nshell_integration {on}\n"),
         };
         rig.file(
@@ -147,7 +154,7 @@ impl Rig {
 
     /// The home directory.
     pub fn home(&self) -> PathBuf {
-        self.top.path().join("home")
+        self.top.path().join(&self.name)
     }
 
     /// A directory below home, made.
