@@ -133,9 +133,12 @@ impl SessionFile {
             let (raw, after) = rest.split_at(length);
             let end = end_length(after);
             lines.push(Line {
-                item: match raw.strip_prefix("cd ") {
-                    // The saver writes the directory as it is; only the loader trims it.
-                    Some(dir) if origin == Origin::Kitty => Item::Cd(dir.to_owned()),
+                item: match raw.split_once(' ') {
+                    // The saver writes a value as it is; only the loader trims it.
+                    Some(("cd", dir)) if origin == Origin::Kitty => Item::Cd(dir.to_owned()),
+                    Some(("new_tab", title)) if origin == Origin::Kitty => {
+                        Item::NewTab(title.to_owned())
+                    }
                     _ => read_line(raw),
                 },
                 raw: raw.to_owned(),

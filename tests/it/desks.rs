@@ -327,15 +327,40 @@ fn a_thousand_random_desks_have_no_wrong_and_no_doubled_conversation() {
             }
         }
     }
-    let share = score.exact * 1000 / score.knowable.max(1);
-    println!(
-        "{desks} desks: {} of {} knowable conversations exact; by source {:?}",
-        score.exact, score.knowable, score.by_source
-    );
-    assert!(
-        share >= 880,
-        "{share} of 1000 knowable conversations came back exactly"
-    );
+    println!("{desks} desks\n{}", score.table());
+    if desks == 1000 {
+        // A change may raise these figures; one that lowers them has to say why.
+        expect_test::expect![[r#"
+            3157 of 3427 knowable conversations exact
+            claude    Live: 1380
+            claude    Argv: 24
+            claude    Directory: 171
+            claude    None: 616
+            codex     Live: 1333
+            codex     Argv: 18
+            codex     StartTime: 231
+            codex     None: 542
+            opencode  Argv: 55
+            opencode  Latest: 309
+            opencode  None: 696
+        "#]]
+        .assert_eq(&score.table());
+    }
+}
+
+impl Score {
+    /// Windows by agent and source, and the share of conversations that came back exactly among
+    /// those that the agent shows in any way.
+    fn table(&self) -> String {
+        let mut text = format!(
+            "{} of {} knowable conversations exact\n",
+            self.exact, self.knowable
+        );
+        for ((agent, source), count) in &self.by_source {
+            text.push_str(&format!("{agent:9} {source:?}: {count}\n"));
+        }
+        text
+    }
 }
 
 fn check_choices(seed: u64, world: &World, choices: &[Choice], score: &mut Score) {

@@ -3,6 +3,7 @@
 
 mod desks;
 mod generations;
+mod properties;
 mod rig;
 mod scenarios;
 mod shapes;
