@@ -2,11 +2,13 @@
 
 use crate::commands::Answer;
 use crate::config::Misbehave;
-use crate::engine::{Kitty, Launch};
+use crate::engine::Kitty;
+use crate::launch::Launch;
 use crate::matching;
-use crate::model::{State, lock};
+use crate::model::lock;
 use crate::options;
 use crate::save;
+use crate::state::State;
 use crate::text;
 use crate::words;
 use std::ffi::OsString;

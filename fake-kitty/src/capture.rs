@@ -105,12 +105,10 @@ impl Saved {
                             .collect()
                     })
                     .unwrap_or_default();
-                if let Err(e) = capture_kitten::check(text("kitten").unwrap_or_default(), &args) {
-                    return Answer::Error(e);
+                match capture_kitten::check(text("kitten").unwrap_or_default(), &args) {
+                    Err(stop) => stop.answer(),
+                    Ok(_) => capture_kitten::document(&self.text, list.clone(), json!({})),
                 }
-                let document =
-                    json!({"v": 1, "kitty": "0.48.2", "text": self.text, "ls": *list, "cwds": {}});
-                Answer::Data(json!(json::dumps(&document)))
             }
             "action" => self.action(kitty, text("action").unwrap_or_default()),
             "get-text" => Answer::Data(json!("")),

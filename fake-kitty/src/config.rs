@@ -110,6 +110,8 @@ pub struct Config {
     pub(crate) has_focus: bool,
     pub(crate) misbehave: Vec<Misbehave>,
     pub(crate) no_window: bool,
+    pub(crate) class: String,
+    pub(crate) name: String,
     pub(crate) config_dir: PathBuf,
 }
 
@@ -144,6 +146,8 @@ impl Config {
             has_focus: true,
             misbehave: Vec::new(),
             no_window: false,
+            class: "kitty".into(),
+            name: "kitty".into(),
             config_dir: PathBuf::new(),
         };
         config.config_dir = PathBuf::from(config.home()).join(".config/kitty");
@@ -303,6 +307,14 @@ impl Config {
     #[must_use]
     pub fn focused(mut self, focused: bool) -> Self {
         self.has_focus = focused;
+        self
+    }
+
+    /// `--class` and `--name` of OS windows that are given none.
+    #[must_use]
+    pub fn class(mut self, class: &str, name: &str) -> Self {
+        class.clone_into(&mut self.class);
+        name.clone_into(&mut self.name);
         self
     }
 

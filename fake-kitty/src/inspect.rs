@@ -1,7 +1,8 @@
 //! Looking into a window's processes: what `ls` and the saver both need.
 
-use crate::model::{State, Window, lock};
+use crate::model::{Window, lock};
 use crate::procfs::{self, Groups};
+use crate::state::State;
 use crate::text;
 
 /// One process of a window's foreground group.

@@ -2,15 +2,17 @@
 
 use crate::capture::Saved;
 use crate::config::{Config, RemoteControl};
-use crate::engine::{Kitty, Launch};
+use crate::engine::Kitty;
 use crate::inspect;
+use crate::launch::Launch;
 use crate::ls;
-use crate::model::{State, lock};
+use crate::model::lock;
 use crate::procfs;
 use crate::server;
 use crate::session_file;
 use crate::sessions::Failure;
 use crate::shells::Files;
+use crate::state::State;
 use crate::term::Prompt;
 use serde_json::Value;
 use std::io;
@@ -101,6 +103,7 @@ impl FakeKitty {
             address: Mutex::default(),
             stopping: AtomicBool::new(false),
             answered: AtomicUsize::new(0),
+            peers: AtomicUsize::new(0),
             started: Instant::now(),
             ended: (Mutex::new(false), Condvar::new()),
             capture,
@@ -280,12 +283,7 @@ impl Drop for FakeKitty {
 /// Hangs up on every process of the windows' sessions, then kills what is left after half a second.
 fn end_sessions(leaders: &[i64]) {
     use rustix::process::{Pid, Signal, kill_process};
-    let members = || -> Vec<i64> {
-        leaders
-            .iter()
-            .flat_map(|l| procfs::session_members(*l))
-            .collect()
-    };
+    let members = || procfs::session_members(leaders);
     let tell = |pids: &[i64], signal: Signal| {
         for pid in pids {
             if let Some(pid) = Pid::from_raw(*pid as i32) {

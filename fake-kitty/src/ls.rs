@@ -3,8 +3,9 @@
 use crate::inspect;
 use crate::layout;
 use crate::matching;
-use crate::model::{OsWindow, State, Tab, Window, lock};
+use crate::model::{OsWindow, Tab, Window, lock};
 use crate::procfs::{self, Groups};
+use crate::state::State;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 

@@ -2,8 +2,9 @@
 
 use crate::inspect;
 use crate::layout;
-use crate::model::{State, Tab, Window, lock};
+use crate::model::{Tab, Window, lock};
 use crate::query::{self, Query, found, found_pair};
+use crate::state::State;
 
 /// The windows `expression` means, in order. `all` is everything; an empty expression the active window.
 ///

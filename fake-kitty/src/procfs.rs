@@ -101,15 +101,15 @@ pub fn stat_field(pid: i64, field: usize) -> Option<i64> {
         .ok()
 }
 
-/// All processes whose session is `session` (the pid of a window).
-pub fn session_members(session: i64) -> Vec<i64> {
+/// All processes of some sessions (a window's session is its pid), in one pass.
+pub fn session_members(sessions: &[i64]) -> Vec<i64> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         if let Some(pid) = entry
             .file_name()
             .to_str()
             .and_then(|n| n.parse::<i64>().ok())
-            && stat_field(pid, 6) == Some(session)
+            && stat_field(pid, 6).is_some_and(|s| sessions.contains(&s))
         {
             found.push(pid);
         }

@@ -2,8 +2,9 @@
 
 use crate::inspect;
 use crate::json;
-use crate::model::{OsWindow, State, Tab, Window, lock};
+use crate::model::{OsWindow, Tab, Window, lock};
 use crate::procfs::{self, Groups};
+use crate::state::State;
 use crate::text;
 use crate::words;
 use std::collections::HashMap;

@@ -22,6 +22,9 @@ const TICK: Timespec = Timespec {
     tv_nsec: 100_000_000,
 };
 
+/// As many peers may be connected at once.
+const MOST_PEERS: usize = 256;
+
 /// A bound socket.
 #[derive(Debug)]
 pub struct Listener {
@@ -148,11 +151,17 @@ pub fn serve(kitty: &Arc<Kitty>, listener: Listener) -> std::thread::JoinHandle<
                 reset(&peer);
                 continue;
             }
+            if kitty.peers.fetch_add(1, Ordering::Relaxed) >= MOST_PEERS {
+                kitty.peers.fetch_sub(1, Ordering::Relaxed);
+                kitty.log("Too many peers want to talk, ignoring one.");
+                continue;
+            }
             let kitty = Arc::clone(&kitty);
             std::thread::spawn(move || {
                 converse(&kitty, &peer, &|k, json| {
                     commands::over_socket(k, json, false)
                 });
+                kitty.peers.fetch_sub(1, Ordering::Relaxed);
             });
         }
         listener.remove();

@@ -75,6 +75,7 @@ impl Files {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        sweep(parent);
         let root = parent.join(format!("fake-kitty-{}-{n}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::DirBuilder::new()
@@ -186,6 +187,22 @@ impl Files {
 impl Drop for Files {
     fn drop(&mut self) {
         self.remove();
+    }
+}
+
+/// Removes what emulators left behind that were killed.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name
+            .to_str()
+            .and_then(|n| n.strip_prefix("fake-kitty-"))
+            .and_then(|n| n.split('-').next());
+        if let Some(pid) = pid.and_then(|p| p.parse::<u32>().ok())
+            && !Path::new(&format!("/proc/{pid}")).exists()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::sys::proc::{self, Process};
+use crate::sys::proc::{Held, Process};
 
 /// How many processes of one window are looked at.
 const MOST: usize = 512;
@@ -21,13 +21,13 @@ pub fn processes(window_pid: i32) -> Vec<Process> {
         if found.len() == MOST || pid <= 0 || !seen.insert(pid) {
             continue;
         }
-        let Some(process) = proc::look(pid) else {
+        let Some(held) = Held::open(pid).filter(|h| h.stat().session == window_pid) else {
             continue;
         };
-        if process.stat.session == window_pid {
+        if let Some(process) = held.process() {
             // A job whose parent is gone is no descendant any more, but may still be in front.
             due.push(process.stat.foreground);
-            due.extend(proc::children(pid));
+            due.extend(held.children());
             found.push(process);
         }
     }
@@ -37,6 +37,7 @@ pub fn processes(window_pid: i32) -> Vec<Process> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::sys::proc;
 
     #[test]
     fn a_process_that_leads_no_session_has_none() {

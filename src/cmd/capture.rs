@@ -1,4 +1,5 @@
-//! Taking kitty's own text of its windows: by our kitten inside kitty, else by its save action.
+//! Taking kitty's own text of its windows: by our kitten inside kitty, else by its save action
+//! (parts 8 and 5 of `docs/kitty-facts.md`).
 
 #![allow(clippy::question_mark)] // in what the derive of DeJson writes
 

@@ -32,6 +32,8 @@ pub struct Kitties {
     pub seen: Vec<SeenKitty>,
     /// Whether the first is the one we were started from.
     pub first_is_ours: bool,
+    /// Why the one we were started from gave no answer though it runs.
+    pub ours_silent: Option<String>,
     /// Why others were not seen, one line each.
     pub unseen: Vec<String>,
     /// Sockets that were named and where nobody listens.
@@ -78,6 +80,7 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
         exchanges.into_iter().map(Exchange::result).collect();
     let mut seen = Vec::new();
     let mut ours_lost = false;
+    let mut ours_silent = None;
     for (n, ((connection, process), answer)) in connections
         .into_iter()
         .zip(processes)
@@ -103,18 +106,22 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
                 ours_lost |= n == 0 && first_is_ours;
             }
             Err(why) => {
-                ours_lost |= n == 0 && first_is_ours;
-                unseen.push(format!(
-                    "kitty {} ({}): {why}",
-                    process.pid,
-                    connection.address()
-                ));
+                if let Some(target) = surroundings.target.as_ref().filter(|_| n == 0) {
+                    return Err(discover::bad_target(target, &why));
+                }
+                let said = format!("kitty {} ({}): {why}", process.pid, connection.address());
+                if n == 0 && first_is_ours {
+                    ours_lost = true;
+                    ours_silent = Some(said.clone());
+                }
+                unseen.push(said);
             }
         }
     }
     Ok(Kitties {
         seen,
         first_is_ours: first_is_ours && !ours_lost,
+        ours_silent,
         unseen,
         dead,
         deaf,
@@ -130,6 +137,10 @@ impl Kitties {
     pub fn meant(&mut self) -> Outcome<&mut SeenKitty> {
         if self.seen.is_empty() {
             return Err(Fault::refused(self.why_none()));
+        }
+        // Another kitty is not what was meant in this one.
+        if let Some(why) = &self.ours_silent {
+            return Err(Fault::refused(no_answer(why)));
         }
         if self.first_is_ours || self.seen.len() == 1 {
             return Ok(&mut self.seen[0]);
@@ -166,11 +177,17 @@ impl Kitties {
             );
         }
         match (self.unseen.first(), self.dead.first()) {
-            (Some(why), _) => format!("no kitty answers: {why}"),
-            (None, Some(at)) => format!("no kitty is running: nobody listens at {at} any more"),
+            (Some(why), _) => no_answer(why),
+            (None, Some(at)) => format!(
+                "no kitty is running (nobody listens at {at} any more): start one, or run this inside it"
+            ),
             (None, None) => "no kitty is running: start one, or run this inside it".to_owned(),
         }
     }
+}
+
+fn no_answer(why: &str) -> String {
+    format!("no answer from {why}; look whether its window is frozen, then try again")
 }
 
 /// What kitty.conf lacks, and how to put it there.

@@ -54,10 +54,10 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     if args.has("new-window") {
         file.lines.insert(0, Line::new("new_os_window"));
     }
+    let mut kitties = look(Some(&state))?;
     assets::write_shell_files(&state)?;
     let copy = private_copy(&state, &source.stem, &file)?;
     let wanted_ids = expected(&file);
-    let mut kitties = look(Some(&state))?;
     let report = if kitties.first_is_ours {
         into(
             &mut kitties.seen[0],

@@ -14,11 +14,12 @@ use super::setting;
 use crate::agents::definitions::{Definition, Definitions};
 use crate::agents::find;
 use crate::keep::claims::Claims;
+use crate::keep::records;
 use crate::keep::state::State;
 use crate::resume::plan::short;
 use crate::resume::prompt::Hindrance;
-use crate::resume::record::{MAX, Mode, Record, Rules};
-use crate::sys::bytes::{from_bytes, from_os, to_path};
+use crate::resume::record::{Mode, Record, Rules};
+use crate::sys::bytes::{from_os, to_path};
 use crate::sys::dirs;
 use crate::sys::fault::plain_cause;
 use crate::sys::json;
@@ -45,7 +46,7 @@ pub fn run(words: &[OsString]) -> i32 {
     let state = State::open().ok();
     let again = value("--after").map(|status| status.parse::<i32>().unwrap_or(1));
     let record = match value("--info") {
-        Some(text) => read_record(text, state.as_ref()),
+        Some(text) => records::resolve(text, state.as_ref()).and_then(|text| Record::read(&text)),
         None => Err("there is none".to_owned()),
     };
     let (defs, _) = setting::quiet_definitions();
@@ -81,27 +82,6 @@ pub fn run(words: &[OsString]) -> i32 {
             ))),
             None => 0,
         },
-    }
-}
-
-/// Reads the record, from the launch line or from the file it names.
-fn read_record(text: &str, state: Option<&State>) -> Result<Record, String> {
-    let value =
-        json::parse(text.as_bytes(), MAX).map_err(|e| format!("it is not JSON ({})", e.what))?;
-    let Some(name) = json::text_at(&value, "file") else {
-        return Record::read(text);
-    };
-    let shown = out::clip(&out::visible(name), 40);
-    if !crate::sys::token::is_token(name) {
-        return Err(format!("\"{shown}\" is no name of a record's file"));
-    }
-    let records = state
-        .and_then(|s| s.records().ok())
-        .ok_or("the state directory cannot be read")?;
-    match records.read(name, MAX) {
-        Ok(Some(bytes)) => Record::read(&from_bytes(&bytes)),
-        Ok(None) => Err(format!("its file {shown} is not there any more")),
-        Err(fault) => Err(fault.to_string()),
     }
 }
 

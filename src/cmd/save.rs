@@ -116,6 +116,7 @@ fn save(
     all: bool,
     direct: bool,
 ) -> Outcome<Saved> {
+    state.sweep();
     let sessions = state.sessions()?;
     check_case(&sessions.names()?, name)?;
     let defs = setting::definitions();
@@ -200,6 +201,9 @@ fn check_case(files: &[String], name: &str) -> Outcome<()> {
 
 /// Which OS windows are saved, and which windows are none of the desk: our own overlays.
 fn choose(kitty: &SeenKitty, all: bool, window: Option<u64>) -> Outcome<Choice> {
+    if kitty.tree.is_empty() {
+        return Err(Fault::refused("kitty shows no window; nothing was saved"));
+    }
     let skip = tree::windows(&kitty.tree)
         .filter(|p| p.window.is_utility())
         .map(|p| p.window.id)

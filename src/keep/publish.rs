@@ -107,7 +107,6 @@ pub fn publish(sessions: &PrivateDir, file: &str, header: &Header, text: &str) -
         )));
     }
     let previous = sessions.sub(".previous")?;
-    sessions.sweep();
     let whole = header.line()
         + text.trim_start_matches('\n')
         + if text.ends_with('\n') { "" } else { "\n" };

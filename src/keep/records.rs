@@ -4,6 +4,7 @@ use super::state::State;
 use crate::resume::record::MAX;
 use crate::sys::bytes::from_bytes;
 use crate::sys::json;
+use crate::sys::out;
 use crate::sys::token::is_token;
 
 /// The record's text: `text` itself, or what the file holds that it names.
@@ -16,15 +17,16 @@ pub fn resolve(text: &str, state: Option<&State>) -> Result<String, String> {
     let Some(name) = json::text_at(&value, "file") else {
         return Ok(text.to_owned());
     };
+    let shown = out::clip(&out::visible(name), 40);
     if !is_token(name) {
-        return Err("it names no record file".to_owned());
+        return Err(format!("\"{shown}\" is no name of a record's file"));
     }
     let records = state
         .and_then(|s| s.records().ok())
         .ok_or("the state directory cannot be read")?;
     match records.read(name, MAX) {
         Ok(Some(bytes)) => Ok(from_bytes(&bytes)),
-        Ok(None) => Err(format!("its record {name} is not there any more")),
+        Ok(None) => Err(format!("its file {shown} is not there any more")),
         Err(fault) => Err(fault.to_string()),
     }
 }

@@ -62,6 +62,25 @@ impl State {
         self.dir.sub("claims")
     }
 
+    /// Removes the temporary files of writers that were broken off, in every directory of ours.
+    pub fn sweep(&self) {
+        self.dir.sweep();
+        for name in [
+            "claims",
+            "kitty",
+            "log",
+            "sessions",
+            "sessions/.previous",
+            "sessions/.records",
+            "shell",
+            "shell/zsh",
+        ] {
+            if let Ok(Some(dir)) = PrivateDir::existing(&self.dir.join(name)) {
+                dir.sweep();
+            }
+        }
+    }
+
     /// Whether the switch file `name` is there.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Where a kitty listens, and who is there.
+//! Where a kitty listens, and who is there (facts 2.2–2.7).
 
 use std::fmt;
 use std::io;

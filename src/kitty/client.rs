@@ -1,4 +1,5 @@
-//! Talking to kitties: every wait has an end, and several kitties are waited for together.
+//! Talking to kitties: every wait has an end, since some requests get no answer at all (facts 1.4,
+//! 1.9), and several kitties are waited for together.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -34,6 +35,11 @@ impl std::fmt::Display for Silence {
     }
 }
 
+fn broke(e: rustix::io::Errno) -> Silence {
+    let cause = crate::sys::fault::plain_cause(&e.into());
+    Silence::Broken(format!("the connection broke ({cause})"))
+}
+
 /// An open connection to one kitty.
 #[derive(Debug)]
 pub struct Connection {
@@ -58,7 +64,7 @@ impl Connection {
             }
             _ => Silence::Dead(crate::sys::fault::plain_cause(&e)),
         })?;
-        let peer = peer(&fd).map_err(|e| Silence::Broken(e.to_string()))?;
+        let peer = peer(&fd).map_err(|e| Silence::Broken(crate::sys::fault::plain_cause(&e)))?;
         if peer.uid != rustix::process::geteuid().as_raw() {
             return Err(Silence::Foreign(
                 "the program that listens there runs as another user".to_owned(),
@@ -178,7 +184,7 @@ impl<'a> Exchange<'a> {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
                 Err(e) => {
-                    self.failed = Some(Silence::Broken(format!("the connection broke ({e})")));
+                    self.failed = Some(broke(e));
                     return;
                 }
             }
@@ -199,7 +205,7 @@ impl<'a> Exchange<'a> {
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(rustix::io::Errno::AGAIN) => return,
                 Err(e) => {
-                    self.failed = Some(Silence::Broken(format!("the connection broke ({e})")));
+                    self.failed = Some(broke(e));
                     return;
                 }
             }

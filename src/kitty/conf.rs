@@ -1,4 +1,4 @@
-//! The few lines of kitty.conf that say whether and where a kitty listens.
+//! The few lines of kitty.conf that say whether and where a kitty listens (facts 2.1, 2.2, 2.10).
 
 use std::path::{Path, PathBuf};
 

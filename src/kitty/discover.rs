@@ -81,11 +81,10 @@ pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<
     if let Some(target) = &surroundings.target {
         let address = Address::parse(target).ok_or_else(|| {
             Fault::refused(format!(
-                "KITTYMUX_TARGET is no socket address: {target} (unix:/path, unix:@name or fd:N)"
+                "KITTYMUX_TARGET is no socket address: \"{target}\"; it has the form unix:/path, unix:@name or fd:N"
             ))
         })?;
-        let kitty = open(&address)
-            .map_err(|why| Fault::refused(format!("KITTYMUX_TARGET {target}: {why}")))?;
+        let kitty = open(&address).map_err(|why| bad_target(target, &why.to_string()))?;
         search.add(kitty);
         search.found.first_is_ours = true;
     } else if let Some(address) = surroundings.listen_on.as_deref().and_then(Address::parse) {
@@ -126,6 +125,13 @@ pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<
         .filter(|pid| !search.has(*pid))
         .collect();
     Ok(search.found)
+}
+
+/// The kitty that was named cannot be used, and no other is taken in its place.
+pub fn bad_target(target: &str, why: &str) -> Fault {
+    Fault::refused(format!(
+        "KITTYMUX_TARGET {target}: {why}; unset KITTYMUX_TARGET, or set it to the socket of a kitty that runs"
+    ))
 }
 
 #[derive(Default)]
@@ -215,7 +221,7 @@ impl Search {
     fn running(&mut self) -> Vec<i32> {
         let mut pids = Vec::new();
         let mut listening = None;
-        for pid in proc::own_pids() {
+        for pid in proc::own_named(&is_kittys_name) {
             let Some(stat) = proc::stat(pid) else {
                 continue;
             };
@@ -251,13 +257,18 @@ fn open(address: &Address) -> Result<Kitty, Silence> {
     })
 }
 
+/// Whether a process may be kitty by its short name: Nix and macOS start it through a wrapper that
+/// gives another one.
+fn is_kittys_name(comm: &[u8]) -> bool {
+    comm == b"kitty" || comm == b"kitty-wrapped" || comm.starts_with(b".kitty")
+}
+
 /// Whether a process is kitty itself.
 fn is_kitty(pid: i32, comm: &str) -> bool {
     if comm == "kitty" {
         return true;
     }
-    // Nix and macOS start it through a wrapper that gives another short name.
-    (comm.starts_with(".kitty") || comm == "kitty-wrapped")
+    is_kittys_name(comm.as_bytes())
         && matches!(proc::exe(pid), Look::Found(exe) if Path::new(&exe).file_name().is_some_and(|n| n == "kitty" || n == ".kitty-wrapped"))
 }
 

@@ -1,4 +1,5 @@
-//! One `launch` line of a session file, with every byte we do not mean to change kept as it stands.
+//! One `launch` line of a session file, with every byte we do not mean to change kept as it stands
+//! (facts 7.1–7.7).
 
 mod refusal;
 mod serialized;

@@ -1,4 +1,6 @@
 //! What we know of kitty: its socket, what it shows of its windows, and its session files.
+//!
+//! Numbers like "fact 5.6" are those of `docs/kitty-facts.md`, which says what shows each.
 
 pub mod address;
 pub mod client;

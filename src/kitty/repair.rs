@@ -1,7 +1,8 @@
 //! Repairs: kitty's saver writes files that its own loader refuses, or reads as something else.
 //!
 //! A line break in any word makes it refuse the whole file, `$` is expanded when the file is
-//! loaded, and a choice of windows leaves wrong tab numbers and an empty first OS window behind.
+//! loaded, and a choice of windows leaves wrong tab numbers and an empty first OS window behind
+//! (facts 5.4, 5.6, 6.1, 6.5–6.7).
 
 use super::launch_line::{LaunchLine, Startup};
 use super::session_file::{Item, SessionFile};

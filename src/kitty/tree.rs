@@ -1,4 +1,5 @@
-//! What kitty shows of itself (`ls`): OS windows, tabs, windows, their processes and variables.
+//! What kitty shows of itself (`ls`): OS windows, tabs, windows, their processes and variables
+//! (facts 3.1–3.9).
 
 #![allow(clippy::question_mark)] // in what the derive of DeJson writes
 

@@ -1,4 +1,5 @@
-//! Frames of kitty's remote-control protocol: `ESC P @kitty-cmd {json} ESC \`, both ways.
+//! Frames of kitty's remote-control protocol: `ESC P @kitty-cmd {json} ESC \`, both ways
+//! (facts 1.1–1.6).
 
 use crate::sys::json;
 

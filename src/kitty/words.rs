@@ -1,4 +1,5 @@
-//! kitty's word rules: which characters end a line, how words are split, quoted and expanded.
+//! kitty's word rules: which characters end a line, how words are split, quoted and expanded
+//! (facts 6.1, 6.4–6.6).
 
 use std::ops::Range;
 

@@ -392,8 +392,8 @@ pub(crate) mod tests {
             no command: it has no command
             another program: its command is "rm", which is not claude
             two programs: its two commands start different programs
-            another exe: its program file is "/bin/rm", which is not claude
-            relative exe: its program file is "claude", which is not claude
+            another exe: its program file "/bin/rm" is no full path of claude
+            relative exe: its program file "claude" is no full path of claude
             relative directory: its directory is not an absolute path
             environment: it sets "LD_PRELOAD" in the environment
             id left out: its resume command does not name its session id

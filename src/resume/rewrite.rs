@@ -1,7 +1,8 @@
 //! A save's text and a plan → the text that asks for each conversation.
 //!
 //! kitty saves the command a window was created with, or the line that was typed; both can be
-//! stale, wrong or missing. So the plan of what really runs decides, by window id, never the text.
+//! stale, wrong or missing (facts 5.7–5.10 and 10.7 of `docs/kitty-facts.md`). So the plan of what
+//! really runs decides, by window id, never the text.
 
 use std::collections::BTreeMap;
 

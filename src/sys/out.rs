@@ -22,11 +22,13 @@ pub fn data(text: &str) {
     }
 }
 
-/// Writes one message line to stderr; a closed stderr is not an error.
+/// Writes one message to stderr, with nothing in it that a terminal would obey but its line ends; a
+/// closed stderr is not an error.
 pub fn message(text: &str) {
     let mut line = String::with_capacity(text.len() + 12);
     line.push_str("kittymux: ");
-    line.push_str(text);
+    let shown: Vec<String> = text.split('\n').map(visible).collect();
+    line.push_str(&shown.join("\n"));
     line.push('\n');
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }

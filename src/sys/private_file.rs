@@ -49,8 +49,8 @@ impl PrivateDir {
         match fs::open(path, DIR, Mode::empty()) {
             Ok(fd) => Self::check(fd, path.to_owned()).map(Some),
             Err(e) if e == rustix::io::Errno::NOENT => Ok(None),
-            Err(e) if is_link(path) => Err(Fault::refused(format!(
-                "{} is a symbolic link; kittymux keeps private files only in a real directory ({e})",
+            Err(_) if is_link(path) => Err(Fault::refused(format!(
+                "{} is a symbolic link; kittymux keeps private files only in a real directory: set KITTYMUX_STATE_DIR to one",
                 super::fault::shown_path(path)
             ))),
             Err(e) => Err(Fault::file("open", path, e)),

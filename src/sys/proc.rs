@@ -1,7 +1,7 @@
 //! Processes: who they are, what they run, where, and what they hold open.
 //!
-//! A process is a pid *and* a start time: pids come back. Everything that is read in more than one
-//! step is read between two looks at the start time and dropped when it changed.
+//! A process is a pid *and* a start time: pids come back. What is read in more than one step is read
+//! from a [`Held`] process, and dropped when it is another one by then.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -61,17 +61,45 @@ pub struct Process {
     pub cwd: Look<String>,
 }
 
+/// A process that is held: all that it answers is its own, also when its pid is given away.
+#[derive(Debug)]
+pub struct Held {
+    process: os::Held,
+    stat: Stat,
+}
+
+impl Held {
+    /// Takes hold of the process that has this pid now.
+    #[must_use]
+    pub fn open(pid: i32) -> Option<Self> {
+        let process = os::Held::open(pid)?;
+        let stat = process.stat()?;
+        Some(Self { process, stat })
+    }
+
+    /// What the kernel said of it when it was taken hold of.
+    #[must_use]
+    pub fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// Everything about it, or `None` when it is gone.
+    #[must_use]
+    pub fn process(&self) -> Option<Process> {
+        self.process.process(&self.stat)
+    }
+
+    /// Its children.
+    #[must_use]
+    pub fn children(&self) -> Vec<i32> {
+        self.process.children(self.stat.id.pid)
+    }
+}
+
 /// Everything about one process, or `None` when it is gone (or became another one meanwhile).
 #[must_use]
 pub fn look(pid: i32) -> Option<Process> {
-    let stat = stat(pid)?;
-    let process = Process {
-        argv: argv(pid),
-        exe: exe(pid),
-        cwd: cwd(pid),
-        stat,
-    };
-    (start(pid) == Some(process.stat.id.start)).then_some(process)
+    Held::open(pid)?.process()
 }
 
 /// The kernel's line about a process.
@@ -138,6 +166,12 @@ pub fn children(pid: i32) -> Vec<i32> {
 #[must_use]
 pub fn own_pids() -> Vec<i32> {
     os::own_pids()
+}
+
+/// The pids of our own processes whose short name (as in [`Stat::comm`]) `is` accepts.
+#[must_use]
+pub fn own_named(is: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
+    os::own_named(is)
 }
 
 /// When a process started, in nanoseconds of wall time.

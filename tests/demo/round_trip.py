@@ -33,6 +33,12 @@ enabled_layouts splits
 allow_remote_control socket-only
 listen_on unix:{}/kitty-{{kitty_pid}}
 '''
+# Runs a program once the shell that started it is gone: what it says goes to $0, how it ended to $1.
+DETACHED = '''(
+    out=$0 status=$1; shift
+    while kill -0 $$ 2>/dev/null; do sleep 0.02; done
+    "$@" >"$out" 2>&1 </dev/null; echo $? >"$status.new"; mv "$status.new" "$status"
+) >/dev/null 2>&1 &'''
 
 
 class Failed(Exception):
@@ -129,12 +135,19 @@ class Story:
         if self.desk:
             environ.update(KITTY_LISTEN_ON='unix:' + self.desk.socket, KITTY_PID=str(self.desk.pid))
         print(f'   $ kittymux {" ".join(words)}', flush=True)
-        ran = subprocess.run(['kittymux', *words], env=environ, cwd=self.home, stdin=subprocess.DEVNULL, text=True,
-                             executable=os.path.join(self.top, 'tools/kittymux'), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
-        self.show(ran.stdout, '   ')
-        if ran.returncode:
-            raise Failed(f'kittymux {" ".join(words)} ended with status {ran.returncode}')
-        return ran.stdout
+        out, status = (os.path.join(self.top, n) for n in ('out', 'status'))
+        # Away from the shell that told us to run: it may sit in a kitty of the person's own, and a kittymux below that
+        # would rightly take it for the one that is meant.
+        subprocess.run(['/bin/sh', '-c', DETACHED, out, status, 'kittymux', *words], env=environ, cwd=self.home, stdin=subprocess.DEVNULL, check=True)
+        if not until(lambda: os.path.exists(status), 60):
+            raise Failed(f'kittymux {" ".join(words)} does not end')
+        with open(status) as f, open(out) as text:
+            ended, said = f.read().strip(), text.read()
+        os.unlink(status)
+        self.show(said, '   ')
+        if ended != '0':
+            raise Failed(f'kittymux {" ".join(words)} ended with status {ended}')
+        return said
 
     def starts(self):
         """What each agent was started with, in order."""

@@ -1,11 +1,18 @@
 //! The integration tests, one program. Those of `scenarios` run against `fake-kitty`, and the same
 //! ones inside the chroot of `tests/real` against a real kitty.
 
+mod bad_input;
 mod desks;
+mod docs;
+mod elsewhere;
+mod forkless;
 mod generations;
+mod prompt;
 mod properties;
+mod pty;
 mod rig;
 mod scenarios;
 mod shapes;
 mod shells;
 mod strings;
+mod tidy;

@@ -1,4 +1,8 @@
-# Shell integration of the emulator for zsh. Set up at the first prompt, after all start-up files.
+# Shell integration of the emulator for zsh. Set up at the first prompt, after all start-up files. Two names
+# are those of kitty's own integration, because other people's start-up files look for them: the function
+# _ksi_precmd, and _ksi_state, which is 1 while a command is marked as running.
+builtin typeset -gi _ksi_state
+
 __fk_percent() {
     builtin emulate -L zsh -o no_multibyte
     builtin local out='' c
@@ -15,16 +19,23 @@ __fk_title() {
     builtin print -rn -- $'\e]2;'"${(V)1}"$'\a'
 }
 
-__fk_preexec() {
+_ksi_preexec() {
+    builtin emulate -L zsh
     builtin local REPLY
     __fk_percent "$1"
     builtin print -rn -- $'\e]133;C;cmdline_url='"$REPLY"$'\a'
+    _ksi_state=1
     __fk_title "$1"
 }
 
-__fk_precmd() {
-    builtin local last=$?
-    builtin print -rn -- $'\e]133;D;'"$last"$'\a\e]7;kitty-shell-cwd://'"$HOST$PWD"$'\a'
+_ksi_precmd() {
+    builtin local -i last=$?
+    builtin emulate -L zsh
+    if (( _ksi_state == 1 )); then
+        builtin print -rn -- $'\e]133;D;'"$last"$'\a'
+        _ksi_state=2
+    fi
+    builtin print -rn -- $'\e]7;kitty-shell-cwd://'"$HOST$PWD"$'\a'
     __fk_title "${(%):-%~}"
     if [[ $PS1 != *'133;A'* ]]; then
         PS1=$'%{\e]133;A\a%}'"$PS1"
@@ -33,9 +44,10 @@ __fk_precmd() {
 }
 
 __fk_first() {
-    builtin local last=$?
-    precmd_functions=(${precmd_functions:#__fk_first} __fk_precmd)
-    preexec_functions+=(__fk_preexec)
+    builtin local -i last=$?
+    builtin emulate -L zsh
+    precmd_functions=(${precmd_functions:#__fk_first} _ksi_precmd)
+    preexec_functions+=(_ksi_preexec)
     if [[ -n $KITTY_SI_RUN_COMMAND_AT_STARTUP ]]; then
         builtin local line=$KITTY_SI_RUN_COMMAND_AT_STARTUP
         builtin unset KITTY_SI_RUN_COMMAND_AT_STARTUP
@@ -43,7 +55,7 @@ __fk_first() {
         builtin eval "$line"
     fi
     # This round of hooks began before our own was there.
-    __fk_precmd
+    _ksi_precmd
     return last
 }
 

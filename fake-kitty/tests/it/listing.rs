@@ -80,13 +80,7 @@ fn fields(path: &str, v: &Value, out: &mut BTreeMap<String, BTreeSet<&'static st
                 let open = path.ends_with(".env") || path.ends_with(".user_vars");
                 let name = if open { "*" } else { k };
                 if k != "layout_state" {
-                    fields(
-                        &format!("{path}.{name}")
-                            .trim_start_matches('.')
-                            .replace("[].", "[]."),
-                        v,
-                        out,
-                    );
+                    fields(format!("{path}.{name}").trim_start_matches('.'), v, out);
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 mod listing;
 mod misbehaviour;
+mod odd_values;
 mod parser;
 mod program;
 mod replies;

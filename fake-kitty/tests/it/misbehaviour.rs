@@ -196,7 +196,15 @@ fn the_capture_kitten_gives_text_and_listing_of_one_instant() {
         (&json!(1), &json!("0.48.2"))
     );
     assert_eq!(document["cwds"], json!({}));
-    assert_eq!(document["ls"], c.ls(json!({})));
+    let mut list = c.ls(json!({}));
+    for os in list.as_array_mut().unwrap() {
+        for tab in os["tabs"].as_array_mut().unwrap() {
+            for w in tab["windows"].as_array_mut().unwrap() {
+                w["env"] = json!({});
+            }
+        }
+    }
+    assert_eq!(document["ls"], list, "as ls, but nobody's environment");
     assert_eq!(
         person.scrub(document["text"].as_str().unwrap()),
         person.save(&mut c, "")
@@ -223,6 +231,28 @@ fn the_capture_kitten_gives_text_and_listing_of_one_instant() {
             .unwrap()
             .contains("\"window_ids\": [1]"),
         "groups are not filtered"
+    );
+    // What the kitten itself refuses it says in its answer.
+    let reply = c.call("kitten", json!({"kitten": file, "args": ["2", "{}"]}));
+    assert_eq!(
+        reply["data"],
+        r#"{"v": 1, "error": "ValueError: contract version 2 is not known"}"#
+    );
+    // A lone surrogate that stands for no byte does not come through, one that does only in the listing.
+    c.send(r#"{"cmd":"set-user-vars","version":[0,26,0],"payload":{"match":"id:1","var":["k=\ud800","l=\udcff"]}}"#);
+    c.receive(Duration::from_secs(5)).unwrap();
+    let reply = c.call(
+        "kitten",
+        json!({"kitten": file, "args": ["1", all.to_string()]}),
+    );
+    let data = reply["data"].as_str().unwrap();
+    assert!(
+        data.contains(r#"--var=k=\ufffd' '--var=l=\ufffd'"#),
+        "{data}"
+    );
+    assert!(
+        data.contains(r#""user_vars": {"k": "\ufffd", "l": "\udcff"}"#),
+        "{data}"
     );
     let other = person.dir.write("other.py", "").display().to_string();
     assert!(kitten(&mut c, &other, &all).is_err());

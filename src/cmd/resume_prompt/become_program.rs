@@ -140,6 +140,6 @@ pub fn survive_panic() {
             let _ = tty.write_all(format!("\r\n{CALM}").as_bytes());
             let _ = tcsetattr(&tty, OptionalActions::Now, before);
         }
-        std::process::exit(shell_now("kittymux failed here; the save is as it was", ""));
+        std::process::exit(shell_now("it failed inside; the save is as it was", ""));
     }));
 }

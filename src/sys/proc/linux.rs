@@ -1,17 +1,99 @@
 //! Processes on Linux, from /proc.
 
-use std::fs;
+//! A process is read through a handle of its directory: that stays with this very process, and has
+//! nothing to say once it ended, also when its pid was given to another one. Plain system calls into
+//! buffers of our own: a window costs a handful of these files, and a look has hundreds of windows.
+
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-use super::{ProcId, Stat};
-use crate::sys::bytes::{from_bytes, from_os};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, open, openat, readlinkat, statat};
+use rustix::io::{Errno, read, retry_on_intr};
+
+use super::{ProcId, Process, Stat};
+use crate::sys::bytes::from_bytes;
 use crate::sys::look::Look;
 
+/// What most files below /proc fit into, in bytes.
+const SMALL: usize = 4096;
+
+/// Room for one file.
+struct Room {
+    small: [u8; SMALL],
+    large: Vec<u8>,
+}
+
+impl Room {
+    fn new() -> Self {
+        Self {
+            small: [0; SMALL],
+            large: Vec::new(),
+        }
+    }
+
+    /// Reads a whole file.
+    fn read(&mut self, dir: BorrowedFd<'_>, path: &str) -> Result<&[u8], Errno> {
+        let fd = openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut used = 0;
+        while used < SMALL {
+            match retry_on_intr(|| read(&fd, &mut self.small[used..]))? {
+                0 => return Ok(&self.small[..used]),
+                n => used += n,
+            }
+        }
+        self.large = self.small.to_vec();
+        loop {
+            let used = self.large.len();
+            self.large.resize(2 * used, 0);
+            let n = retry_on_intr(|| read(&fd, &mut self.large[used..]))?;
+            self.large.truncate(used + n);
+            if n == 0 {
+                return Ok(&self.large);
+            }
+        }
+    }
+}
+
+/// A handle of one process.
+#[derive(Debug)]
+pub struct Held(OwnedFd);
+
+impl Held {
+    pub fn open(pid: i32) -> Option<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        open(format!("/proc/{pid}"), flags, Mode::empty())
+            .ok()
+            .map(Self)
+    }
+
+    pub fn stat(&self) -> Option<Stat> {
+        parse_stat(Room::new().read(self.0.as_fd(), "stat").ok()?)
+    }
+
+    pub fn process(&self, stat: &Stat) -> Option<Process> {
+        let at = self.0.as_fd();
+        let process = Process {
+            stat: stat.clone(),
+            argv: argv_at(at, "cmdline"),
+            exe: exe_at(at, "exe"),
+            cwd: link(at, "cwd").map(|bytes| from_bytes(&bytes)),
+        };
+        // A process has nothing to say when it ended meanwhile, and few others have nothing.
+        let silent = process.argv == Look::Nothing
+            || process.exe == Look::Nothing
+            || process.cwd == Look::Nothing;
+        (!silent || self.stat().is_some()).then_some(process)
+    }
+
+    pub fn children(&self, pid: i32) -> Vec<i32> {
+        children_at(self.0.as_fd(), "task", pid)
+    }
+}
+
 pub fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(Room::new().read(CWD, &format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The name may hold blanks and `)`: the fields begin after the last `)`.
@@ -27,65 +109,70 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
     let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
-    let fields: Vec<&str> = fields.collect();
-    let number = |n: usize| fields.get(n)?.parse::<i32>().ok();
+    let mut number = || fields.next()?.parse::<i32>().ok();
     Some(Stat {
-        id: ProcId {
-            pid,
-            start: fields.get(18)?.parse().ok()?,
-        },
         comm,
         state,
-        parent: number(0)?,
-        group: number(1)?,
-        session: number(2)?,
-        tty: number(3)?,
-        foreground: number(4)?,
+        parent: number()?,
+        group: number()?,
+        session: number()?,
+        tty: number()?,
+        foreground: number()?,
+        id: ProcId {
+            pid,
+            start: fields.nth(13)?.parse().ok()?,
+        },
     })
 }
 
 /// A process that went away is *nothing*; anything else that fails is *could not look*.
-fn gone_or_unknown<T>(e: &io::Error) -> Look<T> {
-    if e.kind() == io::ErrorKind::NotFound || e.raw_os_error() == Some(3) {
+fn gone_or_unknown<T>(e: Errno) -> Look<T> {
+    if matches!(e, Errno::NOENT | Errno::SRCH) {
         Look::Nothing
     } else {
-        Look::Unknown(crate::sys::fault::plain_cause(e))
+        Look::Unknown(crate::sys::fault::plain_cause(&io::Error::from(e)))
     }
 }
 
 pub fn argv(pid: i32) -> Look<Vec<String>> {
-    match fs::read(format!("/proc/{pid}/cmdline")) {
-        Ok(bytes) if bytes.is_empty() => Look::Nothing,
-        Ok(bytes) => Look::Found(super::words(&bytes)),
-        Err(e) => gone_or_unknown(&e),
+    argv_at(CWD, &format!("/proc/{pid}/cmdline"))
+}
+
+fn argv_at(dir: BorrowedFd<'_>, path: &str) -> Look<Vec<String>> {
+    match Room::new().read(dir, path) {
+        Ok([]) => Look::Nothing,
+        Ok(bytes) => Look::Found(super::words(bytes)),
+        Err(e) => gone_or_unknown(e),
     }
 }
 
-fn link(pid: i32, name: &str) -> Look<String> {
-    match fs::read_link(format!("/proc/{pid}/{name}")) {
-        Ok(path) => {
-            let bytes = path.as_os_str().as_bytes();
-            Look::Found(from_bytes(
-                bytes.strip_suffix(b" (deleted)").unwrap_or(bytes),
-            ))
-        }
-        Err(e) => gone_or_unknown(&e),
+fn link(dir: BorrowedFd<'_>, path: &str) -> Look<Vec<u8>> {
+    match readlinkat(dir, path, Vec::new()) {
+        Ok(target) => Look::Found(target.into_bytes()),
+        Err(e) => gone_or_unknown(e),
     }
 }
 
 pub fn exe(pid: i32) -> Look<String> {
-    link(pid, "exe")
+    exe_at(CWD, &format!("/proc/{pid}/exe"))
+}
+
+fn exe_at(dir: BorrowedFd<'_>, path: &str) -> Look<String> {
+    link(dir, path).map(|bytes| {
+        from_bytes(
+            bytes
+                .strip_suffix(b" (deleted)")
+                .unwrap_or(bytes.as_slice()),
+        )
+    })
 }
 
 pub fn cwd(pid: i32) -> Look<String> {
-    match fs::read_link(format!("/proc/{pid}/cwd")) {
-        Ok(path) => Look::Found(from_os(path.as_os_str())),
-        Err(e) => gone_or_unknown(&e),
-    }
+    link(CWD, &format!("/proc/{pid}/cwd")).map(|bytes| from_bytes(&bytes))
 }
 
 pub fn environ(pid: i32, names: &[&str]) -> Look<Vec<(String, String)>> {
-    match fs::read(format!("/proc/{pid}/environ")) {
+    match Room::new().read(CWD, &format!("/proc/{pid}/environ")) {
         Ok(bytes) => Look::Found(
             bytes
                 .split(|b| *b == 0)
@@ -98,55 +185,100 @@ pub fn environ(pid: i32, names: &[&str]) -> Look<Vec<(String, String)>> {
                 })
                 .collect(),
         ),
-        Err(e) => gone_or_unknown(&e),
+        Err(e) => gone_or_unknown(e),
     }
 }
 
+/// Calls `each` for the entries of a directory whose names are numbers, by that number.
+fn numbers(dir: BorrowedFd<'_>, mut each: impl FnMut(i32)) -> Result<(), Errno> {
+    let mut room = [MaybeUninit::uninit(); SMALL];
+    let mut entries = RawDir::new(dir, &mut room);
+    while let Some(entry) = entries.next() {
+        if let Some(number) = entry?
+            .file_name()
+            .to_str()
+            .ok()
+            .and_then(|n| n.parse().ok())
+        {
+            each(number);
+        }
+    }
+    Ok(())
+}
+
+fn directory(dir: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(dir, path, flags, Mode::empty())
+}
+
 pub fn open_files(pid: i32) -> Look<Vec<String>> {
-    let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
-        Ok(entries) => entries,
-        Err(e) => return gone_or_unknown(&e),
+    let dir = match directory(CWD, &format!("/proc/{pid}/fd")) {
+        Ok(dir) => dir,
+        Err(e) => return gone_or_unknown(e),
     };
-    let paths = entries
-        .flatten()
-        .filter_map(|e| fs::read_link(e.path()).ok());
-    Look::Found(
-        paths
-            .filter(|p| p.is_absolute())
-            .map(|p| from_os(p.as_os_str()))
-            .collect(),
-    )
+    let mut paths = Vec::new();
+    let listed = numbers(dir.as_fd(), |fd| {
+        if let Look::Found(path) = link(dir.as_fd(), &fd.to_string())
+            && path.starts_with(b"/")
+        {
+            paths.push(from_bytes(&path));
+        }
+    });
+    listed.map_or_else(gone_or_unknown, |()| Look::Found(paths))
 }
 
 pub fn children(pid: i32) -> Vec<i32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
+    children_at(CWD, &format!("/proc/{pid}/task"), pid)
+}
+
+/// The children are listed by the thread that made them.
+fn children_at(dir: BorrowedFd<'_>, tasks: &str, pid: i32) -> Vec<i32> {
+    let mut room = Room::new();
+    let mut found = Vec::new();
+    let mut of_thread = |thread: i32| {
+        let text = room.read(dir, &format!("{tasks}/{thread}/children"));
+        let text = text.ok().and_then(|t| std::str::from_utf8(t).ok());
+        let pids = text.unwrap_or("").split_ascii_whitespace();
+        found.extend(pids.filter_map(|p| p.parse::<i32>().ok()));
     };
-    let mut found: Vec<i32> = tasks
-        .flatten()
-        .filter_map(|t| fs::read_to_string(t.path().join("children")).ok())
-        .flat_map(|text| {
-            text.split_ascii_whitespace()
-                .filter_map(|p| p.parse().ok())
-                .collect::<Vec<_>>()
-        })
-        .collect();
+    // The directory's links are itself, its parent's name for it, and one for each thread.
+    match statat(dir, tasks, AtFlags::empty()) {
+        Ok(stat) if stat.st_nlink == 3 => of_thread(pid),
+        _ => {
+            if let Ok(tasks) = directory(dir, tasks) {
+                let _ = numbers(tasks.as_fd(), of_thread);
+            }
+        }
+    }
     found.sort_unstable();
     found
 }
 
 pub fn own_pids() -> Vec<i32> {
+    own(|_, _| true)
+}
+
+pub fn own_named(is: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
+    let mut room = Room::new();
+    own(|dir, pid| {
+        let name = room.read(dir, &format!("{pid}/comm")).unwrap_or_default();
+        is(name.strip_suffix(b"\n").unwrap_or(name))
+    })
+}
+
+/// Our own processes that `keep` wants, by rising pid; it gets /proc as the directory.
+fn own(mut keep: impl FnMut(BorrowedFd<'_>, i32) -> bool) -> Vec<i32> {
     let me = rustix::process::geteuid().as_raw();
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let mut pids: Vec<i32> = entries
-        .flatten()
-        .filter_map(|e| {
-            let pid = e.file_name().to_str()?.parse().ok()?;
-            (e.metadata().ok()?.uid() == me).then_some(pid)
-        })
-        .collect();
+    let mut pids = Vec::new();
+    if let Ok(proc) = directory(CWD, "/proc") {
+        let dir = proc.as_fd();
+        let _ = numbers(dir, |pid| {
+            let stat = statat(dir, pid.to_string(), AtFlags::SYMLINK_NOFOLLOW);
+            if stat.is_ok_and(|s| s.st_uid == me) && keep(dir, pid) {
+                pids.push(pid);
+            }
+        });
+    }
     pids.sort_unstable();
     pids
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::{ProcId, Stat};
+use super::{ProcId, Process, Stat};
 use crate::sys::bytes::from_bytes;
 use crate::sys::look::Look;
 
@@ -81,6 +81,35 @@ fn bsd_info(pid: i32) -> Option<BsdInfo> {
     };
     // SAFETY: zeroed before, and any bytes are a valid BsdInfo.
     (got == size as c_int).then(|| unsafe { info.assume_init() })
+}
+
+/// A process, known by its start time.
+#[derive(Debug)]
+pub struct Held(ProcId);
+
+impl Held {
+    pub fn open(pid: i32) -> Option<Self> {
+        stat(pid).map(|s| Self(s.id))
+    }
+
+    pub fn stat(&self) -> Option<Stat> {
+        stat(self.0.pid).filter(|s| s.id == self.0)
+    }
+
+    pub fn process(&self, stat: &Stat) -> Option<Process> {
+        let pid = self.0.pid;
+        let process = Process {
+            stat: stat.clone(),
+            argv: argv(pid),
+            exe: exe(pid),
+            cwd: cwd(pid),
+        };
+        self.stat().is_some().then_some(process)
+    }
+
+    pub fn children(&self, pid: i32) -> Vec<i32> {
+        children(pid)
+    }
 }
 
 fn until_nul(bytes: &[u8]) -> &[u8] {
@@ -231,6 +260,11 @@ pub fn children(pid: i32) -> Vec<i32> {
 
 pub fn own_pids() -> Vec<i32> {
     list(PROC_UID_ONLY, rustix::process::geteuid().as_raw())
+}
+
+pub fn own_named(is: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
+    let named = |pid: &i32| stat(*pid).is_some_and(|s| is(s.comm.as_bytes()));
+    own_pids().into_iter().filter(named).collect()
 }
 
 pub fn started_wall_ns(id: ProcId) -> Option<u64> {
