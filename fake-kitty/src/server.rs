@@ -104,20 +104,38 @@ pub fn bind(address: &str) -> Result<Listener, String> {
     let listen = || -> io::Result<Listener> {
         let flags = SocketFlags::CLOEXEC;
         let fd = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        let (addr, file) = match path.strip_prefix('@') {
-            Some(name) => (SocketAddrUnix::new_abstract_name(name.as_bytes())?, None),
+        let file = match path.strip_prefix('@') {
+            Some(name) => {
+                net::bind(&fd, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+                net::listen(&fd, 128)?;
+                None
+            }
             None => {
                 let bytes = text::to_os(path).map_err(io::Error::other)?;
                 let file = Path::new(std::ffi::OsStr::from_bytes(&bytes));
                 if std::os::unix::net::UnixStream::connect(file).is_ok() {
                     return Err(io::ErrorKind::AddrInUse.into());
                 }
-                let _ = std::fs::remove_file(file);
-                (SocketAddrUnix::new(file)?, Some(file.to_owned()))
+                // Bound under another name first: the file is there only when it can be connected to.
+                let pid = std::process::id();
+                let new = file.with_file_name(format!(".fk{pid}"));
+                let _ = std::fs::remove_file(&new);
+                match SocketAddrUnix::new(&new) {
+                    Ok(address) => {
+                        net::bind(&fd, &address)?;
+                        net::listen(&fd, 128)?;
+                        std::fs::rename(&new, file)?;
+                    }
+                    // The other name is too long for a socket.
+                    Err(_) => {
+                        let _ = std::fs::remove_file(file);
+                        net::bind(&fd, &SocketAddrUnix::new(file)?)?;
+                        net::listen(&fd, 128)?;
+                    }
+                }
+                Some(file.to_owned())
             }
         };
-        net::bind(&fd, &addr)?;
-        net::listen(&fd, 128)?;
         Ok(Listener {
             fd,
             address: address.to_owned(),

@@ -191,7 +191,12 @@ fn look_into(
 
 /// The person's own ZDOTDIR behind kitty's integration and ours.
 fn own_zdotdir(pid: i32) -> Option<String> {
-    let names = ["KITTYMUX_ZDOTDIR", "KITTY_ORIG_ZDOTDIR", "ZDOTDIR"];
+    let names = [
+        "KITTYMUX_ZDOTDIR",
+        "KITTY_ORIG_ZDOTDIR",
+        "KITTY_SHELL_INTEGRATION",
+        "ZDOTDIR",
+    ];
     let set = proc::environ(pid, &names).found()?;
     let value = |name: &str| {
         set.iter()
@@ -199,11 +204,13 @@ fn own_zdotdir(pid: i32) -> Option<String> {
             .map(|(_, v)| v.clone())
             .filter(|v| !v.is_empty())
     };
-    let foreign =
-        |dir: &String| !dir.ends_with("/shell/zsh") && !dir.contains("/shell-integration/");
-    value("KITTYMUX_ZDOTDIR")
-        .or_else(|| value("KITTY_ORIG_ZDOTDIR").filter(foreign))
-        .or_else(|| value("ZDOTDIR").filter(foreign))
+    // With its integration on, kitty puts a directory of its own there and keeps the person's aside.
+    let theirs = if value("KITTY_SHELL_INTEGRATION").is_some() {
+        "KITTY_ORIG_ZDOTDIR"
+    } else {
+        "ZDOTDIR"
+    };
+    value("KITTYMUX_ZDOTDIR").or_else(|| value(theirs).filter(|dir| !dir.ends_with("/shell/zsh")))
 }
 
 /// The agent's directory as the shell that started it, or kitty, spells it, where that is the same

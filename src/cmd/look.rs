@@ -40,6 +40,8 @@ pub struct Kitties {
     pub dead: Vec<String>,
     /// Kittys that run without a socket we could use.
     pub deaf: Vec<i32>,
+    /// The kitty we were started from, when it is one of those.
+    pub deaf_parent: Option<i32>,
     /// What our environment says.
     pub surroundings: Surroundings,
 }
@@ -54,6 +56,7 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
         kitties,
         first_is_ours,
         deaf,
+        deaf_parent,
         silent,
     } = discover::find(&surroundings, state.map(|s| &s.dir))?;
     let mut unseen: Vec<String> = silent
@@ -125,6 +128,7 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
         unseen,
         dead,
         deaf,
+        deaf_parent,
         surroundings,
     })
 }
@@ -141,6 +145,9 @@ impl Kitties {
         // Another kitty is not what was meant in this one.
         if let Some(why) = &self.ours_silent {
             return Err(Fault::refused(no_answer(why)));
+        }
+        if let Some(pid) = self.deaf_parent.filter(|_| !self.first_is_ours) {
+            return Err(Fault::refused(no_socket(pid)));
         }
         if self.first_is_ours || self.seen.len() == 1 {
             return Ok(&mut self.seen[0]);
@@ -170,24 +177,30 @@ impl Kitties {
             return format!("{refused}\n{}", conf_lines());
         }
         if !self.deaf.is_empty() {
-            return format!(
-                "kitty runs (pid {}) without a socket that kittymux can use\n{}",
-                self.deaf[0],
-                conf_lines()
-            );
+            return no_socket(self.deaf_parent.unwrap_or(self.deaf[0]));
         }
         match (self.unseen.first(), self.dead.first()) {
             (Some(why), _) => no_answer(why),
             (None, Some(at)) => format!(
                 "no kitty is running (nobody listens at {at} any more): start one, or run this inside it"
             ),
-            (None, None) => "no kitty is running: start one, or run this inside it".to_owned(),
+            (None, None) if crate::kitty::conf::read().listens() => {
+                "no kitty is running: start one, or run this inside it".to_owned()
+            }
+            (None, None) => format!("no kitty is running\n{}", conf_lines()),
         }
     }
 }
 
 fn no_answer(why: &str) -> String {
     format!("no answer from {why}; look whether its window is frozen, then try again")
+}
+
+fn no_socket(pid: i32) -> String {
+    format!(
+        "kitty (pid {pid}) has no socket that kittymux can use\n{}",
+        conf_lines()
+    )
 }
 
 /// What kitty.conf lacks, and how to put it there.

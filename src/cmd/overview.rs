@@ -62,6 +62,12 @@ pub fn run() -> Outcome<Exit> {
             ));
         }
     }
+    if !kitties.first_is_ours && kitties.deaf_parent.is_some() && !kitties.seen.is_empty() {
+        text.push_str(&format!(
+            "this kitty has no socket that kittymux can use\n{}\n",
+            super::look::conf_lines()
+        ));
+    }
     let saves = state.as_ref().map(saves).transpose()?.unwrap_or_default();
     if !saves.is_empty() {
         text.push_str("\nsaves\n");

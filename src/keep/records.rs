@@ -1,11 +1,13 @@
 //! Records that are too long for a launch line: kept in files of their own and named there instead.
 
 use super::state::State;
-use crate::resume::record::MAX;
 use crate::sys::bytes::from_bytes;
 use crate::sys::json;
 use crate::sys::out;
 use crate::sys::token::is_token;
+
+/// The longest record.
+const MAX: usize = 4 << 20;
 
 /// The record's text: `text` itself, or what the file holds that it names.
 ///

@@ -60,6 +60,8 @@ pub struct Found {
     pub first_is_ours: bool,
     /// Kitties of ours that run without a socket we could use.
     pub deaf: Vec<i32>,
+    /// The kitty we were started from, when it is one of those.
+    pub deaf_parent: Option<i32>,
     /// Sockets that were there and did not serve, with the reason.
     pub silent: Vec<(String, Silence)>,
 }
@@ -120,6 +122,7 @@ pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<
         search.found.kitties[..=at].rotate_right(1);
         search.found.first_is_ours = true;
     }
+    search.found.deaf_parent = parent.map(|p| p.pid).filter(|pid| !search.has(*pid));
     search.found.deaf = running
         .into_iter()
         .filter(|pid| !search.has(*pid))

@@ -1,6 +1,10 @@
 //! A throw-away home with shells, agents and kitties of its own. Nothing of the person's is touched:
 //! every `KITTY_*` variable is cleared, HOME and all XDG directories are temporary.
 
+mod kitty;
+
+pub use kitty::Kitty;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -9,9 +13,6 @@ use std::time::{Duration, Instant};
 use kittymux::kitty::address::Address;
 use kittymux::kitty::client::Connection;
 use kittymux::kitty::commands;
-use kittymux::kitty::tree::{self, OsWindow, Window};
-use kittymux::kitty::wire::request;
-use kittymux::sys::json::Object;
 
 /// How long anything is waited for.
 pub const WAIT: Duration = Duration::from_secs(15);
@@ -19,6 +20,52 @@ pub const WAIT: Duration = Duration::from_secs(15);
 /// Whether the kitty of these tests is a real one.
 pub fn is_real() -> bool {
     std::env::var_os("KITTYMUX_TEST_REAL").is_some()
+}
+
+/// Runs a command that no kitty above the tests can be found from: its parent is gone before it
+/// begins. A person may run the tests in a kitty of their own.
+fn detached(command: &Command) -> Output {
+    const THEN: &str =
+        "(while kill -0 $$ 2>/dev/null; do sleep 0.01; done; \"$@\"; echo $? >\"$0\") &";
+    let status = tempfile::NamedTempFile::new().expect("a file");
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .arg("-c")
+        .arg(THEN)
+        .arg(status.path())
+        .arg(command.get_program())
+        .args(command.get_args());
+    shell
+        .env_clear()
+        .envs(command.get_envs().filter_map(|(n, v)| Some((n, v?))));
+    shell.current_dir(command.get_current_dir().expect("a directory"));
+    shell
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = shell.spawn().expect("a shell");
+    child.wait().expect("the shell ends");
+    let read = |from: Option<&mut dyn std::io::Read>| {
+        let mut bytes = Vec::new();
+        from.expect("a pipe")
+            .read_to_end(&mut bytes)
+            .expect("readable");
+        bytes
+    };
+    let (stdout, stderr) = (
+        read(child.stdout.as_mut().map(|o| o as _)),
+        read(child.stderr.as_mut().map(|e| e as _)),
+    );
+    let code: i32 = std::fs::read_to_string(status.path())
+        .expect("a status")
+        .trim()
+        .parse()
+        .expect("a number");
+    Output {
+        status: std::os::unix::process::ExitStatusExt::from_raw(code << 8),
+        stdout,
+        stderr,
+    }
 }
 
 /// Waits until `what` gives something.
@@ -135,6 +182,9 @@ impl Rig {
         std::os::unix::fs::symlink(&programs().kittymux, rig.dir("tools").join("kittymux"))
             .expect("a link");
         rig.dir("run");
+        // A fish that finds these does not read all manual pages of the machine at its first start.
+        rig.dir(".local/share/fish/generated_completions");
+        rig.dir(".cache/fish/generated_completions");
         rig.write_conf("");
         rig
     }
@@ -232,7 +282,11 @@ impl Rig {
                 .env("KITTY_LISTEN_ON", kitty.address.to_string())
                 .env("KITTY_PID", kitty.pid.to_string());
         }
-        let output = command.output().expect("kittymux runs");
+        let output = if kitty.is_some() {
+            command.output().expect("kittymux runs")
+        } else {
+            detached(&command)
+        };
         if words.first() == Some(&"sessions") && words.get(1) == Some(&"save") {
             self.dump();
         }
@@ -330,147 +384,6 @@ impl Rig {
             address,
             child,
         }
-    }
-}
-
-/// A running kitty; it is killed when dropped.
-pub struct Kitty {
-    /// Its process.
-    pub pid: i32,
-    /// Where it listens.
-    pub address: Address,
-    child: Option<Child>,
-}
-
-impl Kitty {
-    fn ask(&self, frame: &[u8]) -> Result<String, String> {
-        let mut connection = Connection::open(&self.address).map_err(|e| e.to_string())?;
-        connection
-            .ask(frame, Duration::from_secs(10))
-            .map_err(|e| e.to_string())?
-            .into_data()
-    }
-
-    /// What it shows of itself.
-    pub fn tree(&self) -> Vec<OsWindow> {
-        tree::read(&self.ask(&commands::ls(None)).expect("ls")).expect("a tree")
-    }
-
-    /// Its windows.
-    pub fn windows(&self) -> Vec<Window> {
-        tree::windows(&self.tree())
-            .map(|p| p.window.clone())
-            .collect()
-    }
-
-    /// One window, if it is there.
-    pub fn window(&self, id: u64) -> Option<Window> {
-        self.windows().into_iter().find(|w| w.id == id)
-    }
-
-    /// Opens a tab with one window in a directory; no words: a shell. Gives the window's id.
-    pub fn launch(&self, dir: &Path, words: &[&str]) -> u64 {
-        self.launch_with(
-            Object::new()
-                .texts("args", words)
-                .text("cwd", &dir.display().to_string())
-                .text("type", "tab"),
-        )
-    }
-
-    /// Opens a window by a payload of kitty's `launch`.
-    pub fn launch_with(&self, payload: Object) -> u64 {
-        self.ask(&request("launch", &payload.finish(), None))
-            .expect("launch")
-            .parse()
-            .expect("an id")
-    }
-
-    /// Runs an action of kitty's.
-    pub fn act(&self, action: &str) {
-        self.ask(&commands::action(action)).expect("an action");
-    }
-
-    /// Types into a window.
-    pub fn send(&self, id: u64, text: &str) {
-        let payload = Object::new()
-            .text("match", &format!("id:{id}"))
-            .text("data", &format!("text:{text}"));
-        self.ask(&request("send-text", &payload.finish(), None))
-            .expect("send-text");
-    }
-
-    /// What a window's screen shows.
-    pub fn text(&self, id: u64) -> String {
-        let payload = Object::new()
-            .text("match", &format!("id:{id}"))
-            .text("extent", "screen");
-        self.ask(&request("get-text", &payload.finish(), None))
-            .unwrap_or_default()
-    }
-
-    /// Waits until a window shows `what`, and gives its screen.
-    pub fn shows(&self, id: u64, what: &str) -> String {
-        let mut last = String::new();
-        let end = Instant::now() + WAIT;
-        loop {
-            last = if self.window(id).is_some() {
-                self.text(id)
-            } else {
-                last
-            };
-            // What is wrapped on the screen is one text.
-            if last.contains(what) || last.replace('\n', "").contains(what) {
-                return last;
-            }
-            assert!(
-                Instant::now() < end,
-                "window {id} never showed {what:?}; it shows:\n{last}"
-            );
-            std::thread::sleep(Duration::from_millis(25));
-        }
-    }
-
-    /// Sets user variables of a window, as anybody in it could.
-    pub fn set_vars(&self, id: u64, vars: &[(&str, &str)]) {
-        let vars: Vec<(&str, Option<&str>)> = vars.iter().map(|(n, v)| (*n, Some(*v))).collect();
-        self.ask(&commands::set_user_vars(id, &vars))
-            .expect("set-user-vars");
-    }
-
-    /// Ends it as a crash would, and waits until it is gone with all that ran in it.
-    pub fn crash(mut self) {
-        self.kill();
-    }
-
-    fn kill(&mut self) {
-        let inside: Vec<i32> = Connection::open(&self.address)
-            .ok()
-            .and_then(|mut c| c.ask(&commands::ls(None), Duration::from_secs(2)).ok())
-            .and_then(|r| tree::read(&r.into_data().ok()?).ok())
-            .map(|t| tree::windows(&t).filter_map(|p| p.window.pid).collect())
-            .unwrap_or_default();
-        let nine = |pid: i32| {
-            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            }
-        };
-        nine(self.pid);
-        if let Some(child) = &mut self.child {
-            let _ = child.wait();
-        }
-        let end = Instant::now() + Duration::from_secs(5);
-        while inside.iter().any(|p| kittymux::sys::proc::is_alive(*p)) && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        // A shell that ignores the hang-up of its terminal would outlive the test.
-        inside.into_iter().for_each(nine);
-    }
-}
-
-impl Drop for Kitty {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

@@ -49,7 +49,7 @@ fn connect(path: &std::path::Path) -> Client {
 fn end(mut running: Running) -> (Option<i32>, String) {
     let mut text = String::new();
     let status = {
-        let end = std::time::Instant::now() + Duration::from_secs(10);
+        let end = std::time::Instant::now() + Duration::from_secs(30);
         loop {
             if let Some(s) = running.0.try_wait().unwrap() {
                 break s;
