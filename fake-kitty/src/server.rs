@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a thread waits before it looks whether the emulator was stopped.
@@ -117,8 +117,10 @@ pub fn bind(address: &str) -> Result<Listener, String> {
                     return Err(io::ErrorKind::AddrInUse.into());
                 }
                 // Bound under another name first: the file is there only when it can be connected to.
+                static NEXT: AtomicUsize = AtomicUsize::new(0);
+                let n = NEXT.fetch_add(1, Ordering::Relaxed);
                 let pid = std::process::id();
-                let new = file.with_file_name(format!(".fk{pid}"));
+                let new = file.with_file_name(format!(".fk{pid}-{n}"));
                 let _ = std::fs::remove_file(&new);
                 match SocketAddrUnix::new(&new) {
                     Ok(address) => {
