@@ -52,7 +52,7 @@ impl Question<'_> {
     /// is bold and the keys stand out.
     #[must_use]
     pub fn lines(&self, columns: usize, rows: usize, colour: bool) -> Vec<String> {
-        let mut lines = self.facts();
+        let mut lines = self.facts(columns);
         lines.push((1, self.keys(columns, colour)));
         while lines.len() > rows.max(1) {
             let least = lines.iter().map(|(rank, _)| *rank).max();
@@ -73,13 +73,13 @@ impl Question<'_> {
 
     /// What is said above the keys, each line with its rank: where there is no room for all, the
     /// highest goes first.
-    fn facts(&self) -> Vec<(u8, String)> {
+    fn facts(&self, columns: usize) -> Vec<(u8, String)> {
         let record = self.record;
         let mut lines = Vec::new();
         if let Some(again) = self.again {
             lines.push((2, visible(again)));
         }
-        lines.push((0, self.head()));
+        lines.push((0, self.head(columns)));
         lines.push((4, format!("  {}", shown_directory(&record.cwd, self.home))));
         match self.hindrance {
             Hindrance::OpenElsewhere { place: why, .. } | Hindrance::NoDirectory(why) => {
@@ -117,7 +117,8 @@ impl Question<'_> {
         lines
     }
 
-    fn head(&self) -> String {
+    /// The question, in fewer words where the window is narrow: the id is what tells windows apart.
+    fn head(&self, columns: usize) -> String {
         let record = self.record;
         let agent = visible(&record.agent);
         let said = match (record.mode, self.hindrance) {
@@ -132,7 +133,15 @@ impl Question<'_> {
             (Mode::Latest, _) => "resume its latest conversation?".to_owned(),
             (Mode::New, _) => "start a new conversation?".to_owned(),
         };
-        format!("{agent} was running here — {said}")
+        let whole = format!("{agent} was running here — {said}");
+        if crate::sys::out::width(&whole) <= columns {
+            return whole;
+        }
+        let brief = format!("{agent}: {said}");
+        if crate::sys::out::width(&brief) <= columns || record.mode != Mode::Exact {
+            return brief;
+        }
+        format!("{agent} {}?", short(&record.sid))
     }
 
     /// The line of keys, shorter words where the window is narrow.
@@ -320,7 +329,7 @@ mod tests {
               saved 12m ago · tab “api work”
               Enter resume  n new  s shell  a all  i info
 
-            claude was …
+            claude 0a1b…
               ~/code/api
               saved 12m…
             Enter n s a…

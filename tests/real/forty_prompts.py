@@ -78,7 +78,8 @@ def one(tally, form):
         windows = {w['user_vars'].get('kittymux_sid'): w['id'] for w in kitty.windows()}
         shown = until(lambda: all(sid[:8] in kitty.text(windows[sid]).replace('\n', '') for sid in sids if sid in windows), 20, 0.02)
         painted = time.monotonic() - began
-        tally.check(f'{form}: every one of 40 asks for its own conversation', shown and len(windows) == 40, f'{len(windows)} windows')
+        sample = kitty.text(next(iter(windows.values())))
+        tally.check(f'{form}: every one of 40 asks for its own conversation', shown and len(windows) == 40, f'{len(windows)} windows; {sample!r}')
         time.sleep(0.5)
         pids = prompts()
         before, kitty_before = sum(map(cpu, pids)), cpu(kitty.process.pid)

@@ -19,11 +19,12 @@ test=$(cargo test --locked --no-run --target "$target" -p kittymux --test it --m
 built=${CARGO_TARGET_DIR:-target}/$target/debug
 cp "$built/kittymux" "$built/fake-agent" "$stage/"
 cp "$test" "$stage/it"
-[ $# -gt 0 ] || set -- scenarios shapes generations
+all=
+[ $# -gt 0 ] || { all=yes; set -- generations identity scenarios shapes shells strings; }
 # Two processors: more than two kitties at once only slow each other down. Afterwards kitty's own parser is asked about
 # every file that was written, and about those of the random desks.
 "$here/enter.sh" -b "$stage:stage" -e KITTYMUX_TEST_REAL=1 -e KITTYMUX_TEST_BIN=/mnt/stage/kittymux \
-    -e KITTYMUX_TEST_AGENT=/mnt/stage/fake-agent -e KITTYMUX_TEST_DUMP=/tmp/saves -e RUST_BACKTRACE=0 sh -c '
+    -e KITTYMUX_TEST_AGENT=/mnt/stage/fake-agent -e KITTYMUX_TEST_DUMP=/tmp/saves -e RUST_BACKTRACE=0 -e ALL=$all sh -c '
         mkdir /tmp/saves
         status=0
         /mnt/stage/it --test-threads=2 "$@" || status=1
@@ -34,4 +35,5 @@ cp "$test" "$stage/it"
         grep -v "\"ok\": true.*\"launch_errors\": \[\]" /tmp/verdicts | cut -c1-300
         echo "kitty accepts $accepted of $all files"
         [ "$accepted" = "$all" ] && [ "$all" -gt 0 ] || status=1
+        [ -z "$ALL" ] || python3 tests/real/forty_prompts.py || status=1
         exit $status' scenarios "$@"
