@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::Mode;
+pub use crate::agents::find::{Conversation, Live};
 use crate::sys::look::Look;
 use crate::sys::proc::ProcId;
 
@@ -35,32 +36,6 @@ pub enum Latest {
     Directory,
     /// Nobody knows what it means, or it means the newest of all.
     Anywhere,
-}
-
-/// A record that belongs to this very process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Live {
-    /// The session id.
-    pub sid: String,
-    /// The directory that owns the conversation, where the record says so.
-    pub cwd: Option<String>,
-    /// Whose record it is: `registry`, `held file`, …
-    pub source: &'static str,
-    /// Whether there is something to resume yet.
-    pub resumable: bool,
-}
-
-/// A conversation of the agent's directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
-    /// Its session id.
-    pub sid: String,
-    /// When it was made (nanoseconds of wall time), where its id or file says so.
-    pub made_ns: Option<u64>,
-    /// When it was written last; `None`: nothing was said in it yet.
-    pub touched_ns: Option<u64>,
-    /// Its directory as the agent spells it; empty: nothing says, it may be any.
-    pub cwd: String,
 }
 
 /// One agent process, in a window or elsewhere.

@@ -185,9 +185,7 @@ fn evidence(
             .and_then(|t| t.owner);
         Live {
             cwd: elsewhere(owner.or(l.cwd), real_cwd),
-            sid: l.sid,
-            source: l.source,
-            resumable: l.resumable,
+            ..l
         }
     });
     if matches!(live, Look::Found(_)) {
@@ -198,16 +196,7 @@ fn evidence(
             find::transcript(c.def, env, &ground.home, &sid).map(|t| elsewhere(t.owner, real_cwd));
         (sid, kept)
     });
-    let conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS)).map(|all| {
-        all.into_iter()
-            .map(|t| Conversation {
-                sid: t.sid,
-                made_ns: t.made_ns,
-                touched_ns: t.touched_ns,
-                cwd: t.cwd,
-            })
-            .collect()
-    });
+    let conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS));
     (live, argv, conversations)
 }
 
