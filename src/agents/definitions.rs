@@ -4,6 +4,7 @@
 //! shipped one as a whole. [`super::reading`] turns the text into these values.
 
 pub use super::id_form::IdForm;
+use super::probe::{self, Check, FileId};
 pub use super::reading::Problem;
 
 /// How an agent is told to resume.
@@ -144,6 +145,7 @@ pub const SHIPPED: &str = include_str!("../../assets/resume-agents.json");
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Definitions {
     list: Vec<Definition>,
+    checks: Vec<Check>,
 }
 
 impl Definitions {
@@ -180,6 +182,35 @@ impl Definitions {
             .find(|d| d.packages.iter().any(|p| p == bare))
     }
 
+    /// The same, with what earlier checks found of the installed programs: options newer than a
+    /// definition are known, and [`Definitions::may_use`] knows what does not fit.
+    #[must_use]
+    pub fn with_checks(mut self, checks: Vec<Check>) -> Self {
+        for def in &mut self.list {
+            *def = probe::merge::with_checks(def, &checks);
+        }
+        self.checks = checks;
+        self
+    }
+
+    /// Whether `def` may be used for a window whose program is one of `files`, the surest first;
+    /// they are looked at only where a check could say something.
+    ///
+    /// # Errors
+    /// Why not, for a person.
+    pub fn may_use(
+        &self,
+        def: &Definition,
+        files: impl IntoIterator<Item = std::path::PathBuf>,
+    ) -> Result<(), String> {
+        let files: Vec<FileId> = if self.checks.iter().any(|c| c.agent == def.name) {
+            files.into_iter().filter_map(|f| FileId::of(&f)).collect()
+        } else {
+            Vec::new()
+        };
+        probe::may_use(&self.checks, def, &files)
+    }
+
     /// All of them, in the order of the files.
     pub fn iter(&self) -> impl Iterator<Item = &Definition> {
         self.list.iter()
@@ -202,7 +233,8 @@ pub fn load(shipped: &str, person: Option<&[u8]>) -> (Definitions, Vec<Problem>)
             }
         }
     }
-    (Definitions { list }, problems)
+    let checks = Vec::new();
+    (Definitions { list, checks }, problems)
 }
 
 #[cfg(test)]

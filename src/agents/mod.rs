@@ -8,6 +8,7 @@ pub mod definitions;
 pub mod find;
 pub mod grammar;
 mod id_form;
+pub mod probe;
 pub mod program;
 pub mod reading;
 pub mod rewrite;

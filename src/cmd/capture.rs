@@ -187,7 +187,7 @@ fn list_again(connection: &mut Connection) -> Option<Vec<OsWindow>> {
 
 /// kitty's own refusal in words that help.
 fn refusal(why: &str, tree: &[OsWindow]) -> String {
-    if why.starts_with("Unknown action") {
+    if commands::is_too_old(why) {
         return "this kitty is too old to save sessions: kitty 0.43 or newer is needed".to_owned();
     }
     if why.contains("codec can't") {

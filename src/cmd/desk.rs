@@ -7,7 +7,7 @@ mod evidence;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use evidence::{Candidate, canonical, environment, outside, subjects};
+use evidence::{Candidate, canonical, environment, outside, subjects, usable};
 
 use super::look::SeenKitty;
 use crate::agents::argv::{Selector, fresh, resume};
@@ -113,6 +113,7 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
         let Some(run) = runs.remove(&key) else {
             continue;
         };
+        let choice = usable(candidate, &run, ground.defs, choice);
         let seen = agent_seen(candidate, &run, choice);
         if let Some(window) = desk.windows.get_mut(&key) {
             match seen {

@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Outcome<Exit> {
 /// # Errors
 /// When there is no home directory.
 pub fn rows(kitties: &Kitties, state: Option<&State>) -> Outcome<Vec<Row>> {
-    let defs = setting::definitions();
+    let defs = setting::checked_definitions(state);
     let claims = state.and_then(|s| s.claims().ok()).map(Claims::new);
     let ground = Ground {
         defs: &defs,

@@ -14,6 +14,9 @@ use crate::sys::proc::ProcId;
 /// How long all kitties together are waited for.
 const WAIT: Duration = Duration::from_millis(1000);
 
+/// How much longer the one is waited for that is meant: it may be busy, but nothing goes without it.
+const WAIT_OURS: Duration = Duration::from_secs(3);
+
 /// A kitty and its windows.
 #[derive(Debug)]
 pub struct SeenKitty {
@@ -79,6 +82,9 @@ pub fn look(state: Option<&State>) -> Outcome<Kitties> {
         .map(|c| Exchange::new(c, &ask))
         .collect();
     drive(&mut exchanges, WAIT);
+    if first_is_ours {
+        drive(&mut exchanges[..1], WAIT_OURS);
+    }
     let answers: Vec<Result<Vec<Reply>, Silence>> =
         exchanges.into_iter().map(Exchange::result).collect();
     let mut seen = Vec::new();
@@ -175,6 +181,13 @@ impl Kitties {
     pub fn why_none(&self) -> String {
         if let Some(refused) = self.unseen.iter().find(|u| u.contains("Remote control is")) {
             return format!("{refused}\n{}", conf_lines());
+        }
+        if let Some(busy) = self
+            .unseen
+            .iter()
+            .find(|u| u.ends_with(": it does not answer"))
+        {
+            return no_answer(busy);
         }
         if !self.deaf.is_empty() {
             return no_socket(self.deaf_parent.unwrap_or(self.deaf[0]));

@@ -1,6 +1,7 @@
 //! One file per verb. `table` lists them all; `exit` is the only source of exit codes.
 
 pub mod capture;
+pub mod check;
 pub mod desk;
 pub mod exit;
 pub mod list;
@@ -10,6 +11,7 @@ pub mod overview;
 pub mod report;
 pub mod restore;
 pub mod resume_prompt;
+pub mod rewrite_files;
 pub mod save;
 pub mod setting;
 pub mod table;

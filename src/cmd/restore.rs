@@ -114,7 +114,7 @@ fn into(
     let reply =
         answer.map_err(|why| Fault::refused(format!("kitty {}: {why}", kitty.process.pid)))?;
     reply.into_data().map_err(|why| {
-        Fault::refused(if why.starts_with("Unknown action") {
+        Fault::refused(if commands::is_too_old(&why) {
             "this kitty is too old for sessions: kitty 0.43 or newer is needed".to_owned()
         } else {
             format!("kitty could not open the session: {}", out::visible(&why))

@@ -119,7 +119,7 @@ fn save(
     state.sweep();
     let sessions = state.sessions()?;
     check_case(&sessions.names()?, name)?;
-    let defs = setting::definitions();
+    let defs = setting::checked_definitions(Some(state));
     let claims = Claims::new(state.claims()?);
     let ground = Ground {
         defs: &defs,

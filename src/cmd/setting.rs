@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::agents::definitions::{Definitions, SHIPPED, load};
+use crate::keep::checks;
 use crate::keep::state::{State, note_self_path};
 use crate::sys::bytes::from_os;
 use crate::sys::dirs;
@@ -21,6 +22,12 @@ pub fn definitions() -> Definitions {
         out::message(&problem);
     }
     defs
+}
+
+/// As [`definitions`], with what earlier checks found of the installed agents; nothing is started.
+#[must_use]
+pub fn checked_definitions(state: Option<&State>) -> Definitions {
+    definitions().with_checks(state.map(checks::read).unwrap_or_default())
 }
 
 /// As [`definitions`], with the problems as lines.

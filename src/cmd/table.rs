@@ -87,6 +87,35 @@ pub const VERBS: &[Verb] = &[
         run: super::list::run,
     },
     Verb {
+        words: &["sessions", "check"],
+        args: "[AGENT…]",
+        most: 64,
+        about: "ask each installed agent whether it still resumes as we think",
+        more: "It runs each agent's help, without a terminal and for 8 s at most, and looks for the options\n\
+               that are needed. An answer is believed for 12 hours, or until the program changes. Only then\n\
+               are an agent of your own resume.json, and one nobody tried yet, resumed at all.",
+        examples: &[
+            (
+                "kittymux sessions check",
+                "what is installed, and does it fit",
+            ),
+            (
+                "kittymux sessions check --again claude",
+                "ask claude now, whatever is known",
+            ),
+        ],
+        options: &[
+            Opt {
+                name: "again",
+                value: "",
+                about: "ask even where the last answer is still believed",
+            },
+            JSON,
+        ],
+        listed: true,
+        run: super::check::run,
+    },
+    Verb {
         words: &["sessions", "save"],
         args: "[NAME]",
         most: 1,
@@ -147,6 +176,24 @@ pub const VERBS: &[Verb] = &[
         ],
         listed: true,
         run: super::restore::run,
+    },
+    Verb {
+        words: &["sessions", "rewrite"],
+        args: "FILE…",
+        most: 256,
+        about: "make files that kitty saved by itself ask for their agents",
+        more: "Without kitty nobody knows what ran, so only what a file says twice is believed: windows with\n\
+               a record of ours keep it, a mark beside a command of that agent begins a new conversation\n\
+               (the same one, if the command names it), and all else stays to the byte. FILE can be the\n\
+               name of a save. The old file is kept in sessions/.previous/, or beside the file as\n\
+               FILE.bak, which is never written over. A file kitty would refuse is named and left alone.",
+        examples: &[(
+            "kittymux sessions rewrite work",
+            "bring the save \"work\" up to date",
+        )],
+        options: &[],
+        listed: true,
+        run: super::rewrite_files::run,
     },
     Verb {
         words: &["notice"],
@@ -341,70 +388,5 @@ pub fn help() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn verb(name: &str) -> &'static Verb {
-        VERBS
-            .iter()
-            .find(|v| v.words.join(" ") == name)
-            .expect("a verb")
-    }
-
-    fn words(text: &str) -> Vec<String> {
-        text.split(' ')
-            .filter(|w| !w.is_empty())
-            .map(str::to_owned)
-            .collect()
-    }
-
-    #[test]
-    fn options_are_parsed_by_the_table() {
-        let args = parse(verb("sessions save"), &words("--all work --direct"))
-            .expect("parsed")
-            .expect("no help");
-        assert_eq!(
-            (
-                args.words.as_slice(),
-                args.has("all"),
-                args.has("direct"),
-                args.has("x")
-            ),
-            (["work".to_owned()].as_slice(), true, true, false)
-        );
-        assert_eq!(
-            parse(verb("sessions save"), &words("--help x y z")),
-            Ok(None)
-        );
-        for (text, why) in [
-            ("--frob", "it has no option --frob"),
-            ("-x", "it has no option -x"),
-            ("a b", "\"b\" is one word too many"),
-        ] {
-            assert_eq!(
-                parse(verb("sessions save"), &words(text)),
-                Err(why.to_owned())
-            );
-        }
-        assert!(parse(verb("sessions save"), &words("--all=yes")).is_err());
-        let dashed = parse(verb("sessions restore"), &words("-- -odd"))
-            .expect("parsed")
-            .expect("no help");
-        assert_eq!(dashed.words, ["-odd"]);
-    }
-
-    #[test]
-    fn help_fits_eighty_columns_and_names_every_verb() {
-        let all = help();
-        for verb in VERBS.iter().filter(|v| v.listed) {
-            assert!(all.contains(&verb.words.join(" ")));
-            assert!(!verb.examples.is_empty() && !verb.about.is_empty());
-            for line in verb_help(verb).lines() {
-                assert!(out::width(line) <= 100, "{line}");
-            }
-        }
-        for line in all.lines() {
-            assert!(out::width(line) <= 80, "{line}");
-        }
-    }
-}
+#[path = "table_tests.rs"]
+mod tests;

@@ -1,6 +1,8 @@
 //! What we remember: saves and how one becomes current, claims on conversations, our own files.
 
 pub mod assets;
+pub mod beside;
+pub mod checks;
 pub mod claims;
 pub mod names;
 pub mod publish;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 
@@ -39,7 +40,7 @@ impl Address {
         }
     }
 
-    /// Connects without waiting: a kitty whose queue is full is *not there* for us.
+    /// Connects; a kitty that is too busy to take connections is given a moment, and then *would block*.
     ///
     /// # Errors
     /// When nobody listens, or the socket belongs to somebody else.
@@ -59,12 +60,12 @@ impl Address {
                     ));
                 }
                 let fd = new_socket()?;
-                net::connect(&fd, &SocketAddrUnix::new(path)?)?;
+                connect(&fd, &SocketAddrUnix::new(path)?)?;
                 fd
             }
             Self::Abstract(name) => {
                 let fd = new_socket()?;
-                net::connect(&fd, &abstract_address(&to_bytes(name))?)?;
+                connect(&fd, &abstract_address(&to_bytes(name))?)?;
                 fd
             }
         };
@@ -83,6 +84,21 @@ impl fmt::Display for Address {
             ),
             Self::Abstract(name) => write!(f, "unix:@{name}"),
             Self::Inherited(number) => write!(f, "fd:{number}"),
+        }
+    }
+}
+
+/// How long a full queue of connections is waited for: kitty takes none while it starts or saves.
+const QUEUE: Duration = Duration::from_millis(300);
+
+fn connect(fd: &OwnedFd, address: &SocketAddrUnix) -> io::Result<()> {
+    let end = Instant::now() + QUEUE;
+    loop {
+        match net::connect(fd, address) {
+            Err(rustix::io::Errno::AGAIN) if Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return Ok(done?),
         }
     }
 }

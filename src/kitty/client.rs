@@ -62,6 +62,7 @@ impl Connection {
             std::io::ErrorKind::PermissionDenied => {
                 Silence::Foreign(crate::sys::fault::plain_cause(&e))
             }
+            std::io::ErrorKind::WouldBlock => Silence::TimedOut,
             _ => Silence::Dead(crate::sys::fault::plain_cause(&e)),
         })?;
         let peer = peer(&fd).map_err(|e| Silence::Broken(crate::sys::fault::plain_cause(&e)))?;
@@ -225,7 +226,8 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Drives all exchanges together until each is done or `wait` is over.
+/// Drives all exchanges together until each is done or `wait` is over; those that are not done can be
+/// driven on.
 pub fn drive(exchanges: &mut [Exchange<'_>], wait: Duration) {
     let end = Instant::now() + wait;
     loop {
@@ -267,11 +269,8 @@ pub fn drive(exchanges: &mut [Exchange<'_>], wait: Duration) {
             exchanges[n].read();
         }
     }
-    for exchange in exchanges
-        .iter_mut()
-        .filter(|e| !e.is_done() || e.failed.is_some())
-    {
-        exchange.connection.spoiled = true;
+    for exchange in exchanges {
+        exchange.connection.spoiled = !exchange.is_done() || exchange.failed.is_some();
     }
 }
 

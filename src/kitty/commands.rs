@@ -27,6 +27,14 @@ pub fn set_user_vars(window: u64, vars: &[(&str, Option<&str>)]) -> Vec<u8> {
     request("set-user-vars", &payload, None)
 }
 
+/// Whether a refusal says that this kitty has no sessions: 0.48.2 says `Unknown action` of one that it
+/// does not know, 0.26.5 does not know the command `action`.
+#[must_use]
+pub fn is_too_old(refusal: &str) -> bool {
+    refusal.starts_with("Unknown action")
+        || refusal.contains("Unknown kitty remote control command")
+}
+
 /// One of kitty's mappable actions.
 #[must_use]
 pub fn action(text: &str) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The decisions, without any I/O: which window, which conversation, why, and what its line becomes.
 
 pub mod keys;
+pub mod offline;
 pub mod plan;
 pub mod prompt;
 pub mod record;

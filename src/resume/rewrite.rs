@@ -146,7 +146,8 @@ pub fn rewrite(
     long
 }
 
-fn rewrite_line(
+/// Rewrites one window. `directory` is that of its tab, as the file writes it.
+pub(super) fn rewrite_line(
     launch: &mut LaunchLine,
     plan: Option<&WindowPlan>,
     directory: &str,
@@ -314,14 +315,15 @@ fn ask(
 }
 
 /// Brings the paths of a line of ours up to date: kittymux may have moved since the save. The
-/// record stays as it is, but for the save it now belongs to.
+/// record stays as it is, but for the save it now belongs to; one that belongs to it already stays to
+/// the byte.
 pub fn refresh(launch: &mut LaunchLine, setting: Setting<'_>) {
     let text = record_text(launch).map(|text| match Record::read(text) {
-        Ok(mut record) => {
+        Ok(mut record) if record.save != setting.save => {
             setting.save.clone_into(&mut record.save);
             record.text()
         }
-        Err(_) => text.to_owned(),
+        _ => text.to_owned(),
     });
     let Some(text) = text else { return };
     let env_value = |value: &str| double_dollars(&double_dollars(value));

@@ -2,6 +2,7 @@
 
 pub mod bytes;
 pub mod clock;
+pub mod detach;
 pub mod dirs;
 pub mod fault;
 pub mod fault_point;

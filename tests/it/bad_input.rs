@@ -15,7 +15,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::rig::{Kitty, Rig, until};
+use crate::rig::{Kitty, Rig, is_real, until};
+
+/// Whether the kitty of these tests can be told to misbehave; says so when not.
+fn can_misbehave() -> bool {
+    if is_real() {
+        println!("left out: a real kitty cannot be told to misbehave");
+    }
+    !is_real()
+}
 
 /// How a run went.
 #[derive(Debug)]

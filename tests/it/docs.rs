@@ -295,3 +295,18 @@ fn every_fact_of_kitty_has_its_number_and_a_test_that_exists() {
     }
     assert!(facts > 60 && tests > 60, "{facts} facts, {tests} tests");
 }
+
+#[test]
+fn the_example_of_an_agent_of_ones_own_works_as_it_stands() {
+    let text = include_str!("../../docs/settings.md");
+    let (_, rest) = text.split_once("```json\n").expect("an example");
+    let (example, _) = rest.split_once("```").expect("its end");
+    let shipped = kittymux::agents::definitions::SHIPPED;
+    let (defs, problems) = kittymux::agents::definitions::load(shipped, Some(example.as_bytes()));
+    assert!(problems.is_empty(), "{problems:?}");
+    let def = defs.get("mycli").expect("defined");
+    let words = ["mycli", "--resume", "OLD", "--fast", "-c"].map(str::to_owned);
+    let selector = kittymux::agents::argv::Selector::Exact("abc-1");
+    let resumed = kittymux::agents::argv::resume(def, &words, selector).expect("a command");
+    assert_eq!(resumed.words, ["mycli", "--resume", "abc-1", "--fast"]);
+}

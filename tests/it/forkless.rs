@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::prompt::Case;
 use crate::pty::Pty;
-use crate::rig::{Kitty, Rig, until};
+use crate::rig::{Kitty, Rig, is_real, until};
 
 const STRACE: &str = "/usr/bin/strace";
 
@@ -98,6 +98,9 @@ fn list_and_save_start_no_process() {
         &["--help"],
     ] {
         starts_nothing(&rig, &kitty, words);
+    }
+    if is_real() {
+        return;
     }
     // By kitty's own saver.
     drop(kitty);

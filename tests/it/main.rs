@@ -2,6 +2,7 @@
 //! ones inside the chroot of `tests/real` against a real kitty.
 
 mod bad_input;
+mod check;
 mod desks;
 mod docs;
 mod elsewhere;
@@ -11,6 +12,7 @@ mod identity;
 mod prompt;
 mod properties;
 mod pty;
+mod rewrite_files;
 mod rig;
 mod scenarios;
 mod scene;

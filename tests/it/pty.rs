@@ -104,8 +104,7 @@ impl Pty {
     /// Takes what the program wrote within `wait`; gives all of it so far.
     pub fn bytes(&mut self, wait: Duration) -> &[u8] {
         let end = Instant::now() + wait;
-        loop {
-            let Some(master) = &self.master else { break };
+        while let Some(master) = &self.master {
             let mut buffer = [0; 8192];
             match rustix::io::read(master, &mut buffer) {
                 Ok(n) if n > 0 => {

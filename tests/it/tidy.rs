@@ -46,6 +46,7 @@ fn collect(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {
                 collect(top, &path, found);
             }
         } else if kind.is_file()
+            && name != ".git"
             && let Ok(text) = std::fs::read_to_string(&path)
         {
             found.insert(name, text);

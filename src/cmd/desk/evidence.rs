@@ -1,13 +1,17 @@
 //! What can be seen of each agent process: the values that the plan decides over.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
 use super::Ground;
 use crate::agents::argv::{Kind, argv_id, recognise};
 use crate::agents::definitions::{Definition, Definitions, Scope, Way};
 use crate::agents::find;
-use crate::resume::plan::{self, Conversation, Latest, Live, Subject, WindowKey};
+use crate::agents::window::AgentRun;
+use crate::resume::plan::{self, Choice, Conversation, Latest, Live, Source, Subject, WindowKey};
+use crate::resume::record::Mode;
 use crate::sys::bytes::{from_os, to_path};
+use crate::sys::dirs;
 use crate::sys::look::Look;
 use crate::sys::proc::{self, ProcId, Process};
 
@@ -198,6 +202,33 @@ fn evidence(
     });
     let conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS));
     (live, argv, conversations)
+}
+
+/// The choice as it is; a new conversation where an earlier check says that the agent's definition
+/// does not fit its program, or where one is still needed. The program is the one that runs; where it
+/// was called by its bare name, also the one that PATH leads to, which would be started again.
+pub(super) fn usable(
+    candidate: &Candidate<'_>,
+    run: &AgentRun,
+    defs: &Definitions,
+    choice: Choice,
+) -> Choice {
+    let def = candidate.def;
+    let word = &candidate.words[0];
+    let running = std::iter::once_with(|| to_path(&super::program_file(word, run)));
+    let on_path = std::iter::once(word)
+        .filter(|w| !w.contains('/'))
+        .filter_map(|w| dirs::find_program(Path::new(w)));
+    match defs.may_use(def, running.chain(on_path)) {
+        Ok(()) => choice,
+        Err(why) => Choice {
+            mode: Mode::New,
+            sid: String::new(),
+            source: Source::None,
+            why,
+            cwd: None,
+        },
+    }
 }
 
 /// A directory that is another place than the process's own; the same place keeps its spelling.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Case, is_a_shell, shell_dir, still_asks};
 use crate::pty::Pty;
+use crate::rig::until;
 use kittymux::resume::record::Mode;
 
 #[test]
@@ -258,6 +259,10 @@ fn its_configuration_directory_is_carried_over() {
 fn facts(pty: &mut Pty) -> (Vec<String>, Vec<String>) {
     pty.shows("agent here");
     let pid = pty.pid();
+    until("sleep", || {
+        let comm = kittymux::sys::proc::stat(pid)?.comm;
+        (comm == "sleep").then_some(())
+    });
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("status");
     let signals = status
         .lines()
@@ -273,7 +278,10 @@ fn facts(pty: &mut Pty) -> (Vec<String>, Vec<String>) {
         .flatten()
         .map(|e| {
             let what = std::fs::read_link(e.path()).unwrap_or_default();
-            format!("{} {}", e.file_name().display(), what.display())
+            // Which terminal it is differs.
+            let what = what.display().to_string();
+            let what = what.trim_end_matches(|c: char| c.is_ascii_digit());
+            format!("{} {what}", e.file_name().display())
         })
         .collect();
     open.sort();

@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Case, is_a_shell, still_asks};
 use crate::pty::{Pty, plain, wake_ups};
+use crate::rig::until;
 use kittymux::sys::out::width;
 
 /// What the program wrote since, as the lines it drew.
@@ -70,8 +71,11 @@ fn a_tiny_window_can_be_answered() {
     pty.resize(1, 1);
     pty.bytes(Duration::from_millis(100));
     pty.send(b"s");
-    pty.resize(100, 24);
-    is_a_shell(&mut pty);
+    until("a shell", || {
+        pty.bytes(Duration::from_millis(10));
+        let argv = kittymux::sys::proc::argv(pty.pid()).found()?;
+        (argv == ["/bin/bash"]).then_some(())
+    });
 }
 
 /// Everything it switched on is off: paste marks, keyboard, title, mark.
