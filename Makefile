@@ -5,7 +5,7 @@ DESTDIR ?=
 CARGO ?= cargo
 # The static target of this machine; empty where it cannot be had (said by tests/target.sh).
 TARGET := $(shell tests/target.sh)
-OUT = target/$(if $(TARGET),$(TARGET)/)release
+OUT = $(or $(CARGO_TARGET_DIR),target)/$(if $(TARGET),$(TARGET)/)release
 TARGET_FLAG = $(if $(TARGET),--target $(TARGET))
 
 .PHONY: help build demo test test-real lint bench install uninstall clean
@@ -16,6 +16,7 @@ help: ## list the targets
 build: ## build the release binary (static where the musl target is there)
 	@tests/target.sh --say
 	$(CARGO) build --locked --release $(TARGET_FLAG)
+	@mkdir -p target && echo "$(OUT)/kittymux" > target/built
 	@echo "built $(OUT)/kittymux"
 
 demo: ## show the whole round trip; KITTY=real does it in a real kitty
@@ -35,9 +36,9 @@ bench: ## measure what the budget names; ratios within one run
 	benches/run.sh
 
 install: ## install to $(DESTDIR)$(PREFIX)
-	@test -x $(OUT)/kittymux || { echo "run make build first"; exit 1; }
+	@test -x "$$(cat target/built 2>/dev/null)" || { echo "run make build first"; exit 1; }
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 $(OUT)/kittymux "$(DESTDIR)$(PREFIX)/bin/kittymux"
+	install -m 755 "$$(cat target/built)" "$(DESTDIR)$(PREFIX)/bin/kittymux"
 
 uninstall: ## take the installed files away
 	rm -f "$(DESTDIR)$(PREFIX)/bin/kittymux"

@@ -31,7 +31,7 @@ use crate::sys::signals;
 use crate::sys::tty::Raw;
 use ask::Wish;
 use become_program::{Next, shell_now};
-use elsewhere::Holder;
+use elsewhere::{Holder, Wanted};
 
 /// Runs the prompt; gives the exit code where no program takes its place.
 #[must_use]
@@ -203,17 +203,13 @@ impl Prompt<'_> {
 
     /// The live process that has this conversation, if any.
     fn holder(&self) -> Option<Holder> {
-        if self.record.mode != Mode::Exact {
-            return None;
-        }
+        let wanted = match self.record.mode {
+            Mode::Exact => Wanted::Session(&self.record.sid),
+            Mode::Latest => Wanted::LatestOf(&self.record.cwd),
+            Mode::New => return None,
+        };
         let home = dirs::home().ok()?;
-        elsewhere::find(
-            self.defs,
-            self.def,
-            &home,
-            self.claims().as_ref(),
-            &self.record.sid,
-        )
+        elsewhere::find(self.defs, self.def, &home, self.claims().as_ref(), wanted)
     }
 
     /// Brings the window to the front in which the conversation is open.
@@ -242,11 +238,12 @@ impl Prompt<'_> {
         let lock = claims.as_ref().and_then(|c| c.lock().ok());
         if let Some(holder) = self.holder() {
             drop(raw);
-            let said = format!(
-                "session {} was opened meanwhile {}",
-                short(&self.record.sid),
-                holder.place
-            );
+            let what = if self.record.mode == Mode::Exact {
+                format!("session {}", short(&self.record.sid))
+            } else {
+                "its latest conversation".to_owned()
+            };
+            let said = format!("{what} was opened meanwhile {}", holder.place);
             return shell_now(&said, &self.record.cwd);
         }
         if self.record.mode == Mode::Exact
@@ -274,6 +271,7 @@ impl Prompt<'_> {
             exe: &self.record.exe,
             cwd: &self.record.cwd,
             env: &self.env(),
+            unset: &self.def.env,
         }
         .exec()
     }

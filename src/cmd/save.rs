@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::capture::{self, Choice};
-use super::desk::{Ground, gather};
+use super::desk::{Desk, Ground, gather};
 use super::exit::Exit;
 use super::look::{Kitties, SeenKitty, look};
 use super::report;
@@ -22,8 +22,10 @@ use crate::keep::names;
 use crate::keep::publish::{Header, publish};
 use crate::keep::state::State;
 use crate::kitty::tree::{self, OsWindow};
+use crate::resume::plan::WindowKey;
 use crate::resume::record::Mode;
 use crate::resume::rewrite::count_modes;
+use crate::resume::window::Runs;
 use crate::sys::clock;
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::lock::Lock;
@@ -51,7 +53,16 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     let state = State::open();
     let mut kitties = look(state.as_ref().ok())?;
     let (all, direct) = (args.has("all"), args.has("direct"));
-    let saved = state.and_then(|state| save(&mut kitties, &state, &name, all, direct));
+    let saved = state.and_then(|state| {
+        save(
+            &mut kitties,
+            &state,
+            &name,
+            !args.words.is_empty(),
+            all,
+            direct,
+        )
+    });
     report::show(
         &mut kitties,
         saved.as_ref().map(Saved::line).map_err(ToString::to_string),
@@ -113,12 +124,26 @@ fn save(
     kitties: &mut Kitties,
     state: &State,
     name: &str,
+    own_name: bool,
     all: bool,
     direct: bool,
 ) -> Outcome<Saved> {
     state.sweep();
     let sessions = state.sessions()?;
-    check_case(&sessions.names()?, name)?;
+    let there = sessions.names()?;
+    check_case(&there, name)?;
+    let is_there = |name: &str| there.iter().any(|f| names::stem(f) == Some(name));
+    // Two saves without a name in one second are two saves.
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    let unnamed = std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(|n| !is_there(n));
+    let name = &if own_name {
+        name.to_owned()
+    } else {
+        unnamed.unwrap_or_default()
+    };
+    let replaced = is_there(name);
     let defs = setting::checked_definitions(Some(state));
     let claims = Claims::new(state.claims()?);
     let ground = Ground {
@@ -133,17 +158,15 @@ fn save(
         .iter()
         .position(|k| k.process == process)
         .unwrap_or(0);
-    let choice = choose(
-        &kitties.seen[at],
-        all,
-        kitties
-            .surroundings
-            .window
-            .filter(|_| kitties.first_is_ours),
-    )?;
-    let mut desk = gather(&kitties.seen, &ground);
+    // What is decided must not be older than the wait for another save.
     let lock_dir = state.dir.sub("locks")?;
     let _lock = Lock::take(&lock_dir, &format!("save-{}", process.pid % 16), WAIT)?;
+    let mut desk = gather(&kitties.seen, &ground);
+    let own_window = kitties
+        .surroundings
+        .window
+        .filter(|_| kitties.first_is_ours);
+    let choice = choose(&kitties.seen[at], all, own_window, &desk)?;
     mark(&mut kitties.seen[at], &desk);
     let header = Header::now(process, &random_id());
     let capture = capture::take(&mut kitties.seen[at], &choice, state)?;
@@ -156,6 +179,7 @@ fn save(
         &capture,
         &choice,
         &desk,
+        &ground,
         process,
         direct,
         &header,
@@ -173,6 +197,10 @@ fn save(
         &header,
         &made.text,
     )?;
+    let mut said = made.said;
+    if replaced {
+        said.push("the save of that name before is kept in sessions/.previous".to_owned());
+    }
     Ok(Saved {
         name: name.to_owned(),
         windows: made.windows,
@@ -181,7 +209,7 @@ fn save(
             .as_ref()
             .map_or(capture.tree.len(), Vec::len),
         modes: count_modes(&made.plans),
-        said: made.said,
+        said,
     })
 }
 
@@ -200,12 +228,22 @@ fn check_case(files: &[String], name: &str) -> Outcome<()> {
 }
 
 /// Which OS windows are saved, and which windows are none of the desk: our own overlays.
-fn choose(kitty: &SeenKitty, all: bool, window: Option<u64>) -> Outcome<Choice> {
+fn choose(kitty: &SeenKitty, all: bool, window: Option<u64>, desk: &Desk) -> Outcome<Choice> {
     if kitty.tree.is_empty() {
         return Err(Fault::refused("kitty shows no window; nothing was saved"));
     }
     let skip = tree::windows(&kitty.tree)
         .filter(|p| p.window.is_utility())
+        // Anything that a window prints can set that mark: it never hides an agent.
+        .filter(|p| {
+            let key = WindowKey {
+                kitty: kitty.process,
+                window: p.window.id,
+            };
+            desk.windows
+                .get(&key)
+                .is_none_or(|seen| seen.runs == Runs::Other)
+        })
         .map(|p| p.window.id)
         .collect();
     if all {

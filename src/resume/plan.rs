@@ -169,14 +169,17 @@ fn of_its_own(subject: &Subject, subjects: &[Subject]) -> Option<Choice> {
     }
     // The person may have gone to another conversation inside: then the command line is stale.
     if let Look::Found(conversations) = &subject.conversations {
-        let of_others: BTreeSet<&str> = subjects
-            .iter()
-            .filter(|s| s.process != subject.process && s.agent == subject.agent)
-            .filter_map(held)
-            .collect();
-        let mut touched = touched_since_start(subject, conversations)
-            .filter(|c| !of_others.contains(c.sid.as_str()));
-        if touched.clone().next().is_some() && !touched.any(|c| c.sid == *sid) {
+        let others = || {
+            subjects
+                .iter()
+                .filter(|s| s.process != subject.process && shares_directory(s, subject))
+        };
+        let of_another = |c: &Conversation| {
+            others().any(|s| held(s) == Some(&c.sid) || (held(s).is_none() && was_made_for(s, c)))
+        };
+        let went =
+            touched_since_start(subject, conversations).any(|c| c.sid != *sid && !of_another(c));
+        if went {
             return Some(Choice::new(
                 "another conversation of this directory was used since it started",
             ));
@@ -213,6 +216,13 @@ fn shares_directory(a: &Subject, b: &Subject) -> bool {
             (Some(a), Some(b)) => a == b,
             _ => true,
         }
+}
+
+/// Whether a conversation was made in the moments after a process's start.
+fn was_made_for(subject: &Subject, c: &Conversation) -> bool {
+    let start = subject.started_ns;
+    c.made_ns
+        .is_some_and(|made| made + 1_000_000_000 >= start && made <= start + MADE_WITHIN_NS)
 }
 
 /// Gives each process of a directory the conversation that was made as it started, when processes
@@ -252,11 +262,7 @@ fn match_start_times(subjects: &[Subject], choices: &mut [Option<Choice>]) {
             .iter()
             .filter(|c| c.made_ns.is_some_and(|m| m >= earliest) && !held.contains(c.sid.as_str()))
             .collect();
-        let fits = |n: usize, c: &Conversation| {
-            let made = c.made_ns.unwrap_or(0);
-            let start = subjects[n].started_ns;
-            made + 1_000_000_000 >= start && made <= start + MADE_WITHIN_NS
-        };
+        let fits = |n: usize, c: &Conversation| was_made_for(&subjects[n], c);
         // Somebody of this directory whom we know nothing of spoils the counting.
         let stranger = subjects
             .iter()

@@ -263,3 +263,22 @@ fn start_times_match_one_to_one_or_not_at_all() {
     "#]]
     .assert_eq(&said);
 }
+
+#[test]
+fn an_id_on_the_command_line_gives_way_when_two_conversations_were_used() {
+    let mut moved = subject(1, "codex", "/p");
+    moved.argv = Some(("X".into(), Look::Found(None)));
+    moved.by_start_time = true;
+    let both = vec![talk("X", Some(100), 1100), talk("Y", Some(1050), 1200)];
+    moved.conversations = Look::Found(both.clone());
+    assert!(
+        shown(&[moved.clone()]).starts_with("new"),
+        "it may be in either"
+    );
+    // Unless the other one was made as another process of the directory started.
+    let mut other = subject(2, "codex", "/p");
+    other.by_start_time = true;
+    other.started_ns = 1049 * SEC;
+    other.conversations = Look::Found(both);
+    assert!(shown(&[moved, other]).starts_with("exact X"));
+}

@@ -129,6 +129,9 @@ impl Question<'_> {
             (Mode::Exact, Hindrance::OpenElsewhere { .. }) => {
                 format!("session {} is open elsewhere", short(&record.sid))
             }
+            (Mode::Latest, Hindrance::OpenElsewhere { .. }) => {
+                "its latest conversation is open elsewhere".to_owned()
+            }
             (Mode::Exact, _) => format!("resume session {}?", short(&record.sid)),
             (Mode::Latest, _) => "resume its latest conversation?".to_owned(),
             (Mode::New, _) => "start a new conversation?".to_owned(),

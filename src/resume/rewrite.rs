@@ -164,6 +164,13 @@ pub(super) fn rewrite_line(
             let mut record = (**record).clone();
             setting.save.clone_into(&mut record.save);
             launch.set_startup(None);
+            let secret: Vec<String> = super::window::secret_env(launch).collect();
+            launch.remove_options(|option, value| {
+                option == "--env"
+                    && value
+                        .and_then(|v| v.split_once('='))
+                        .is_some_and(|(name, _)| secret.iter().any(|s| s == name))
+            });
             set_directory(launch, &record.cwd, directory);
             ask(launch, &record, form, setting, long);
             marks = Some((record.agent, record.mode, record.sid));
@@ -239,17 +246,6 @@ fn ask(
     setting: Setting<'_>,
     long: &mut LongRecords,
 ) {
-    let direct_words = || {
-        record
-            .resume
-            .iter()
-            .chain(&record.orig)
-            .take(if record.resume.is_empty() {
-                record.orig.len()
-            } else {
-                record.resume.len()
-            })
-    };
     let mut text = record.text();
     if text.len() > MAX_IN_LINE {
         let name = format!(
@@ -267,10 +263,6 @@ fn ask(
     // Values of --env are expanded twice by kitty.
     let env_value = |value: &str| double_dollars(&double_dollars(value));
     match form {
-        Form::Program if record.direct && direct_words().all(|w| can_stand(w)) => {
-            let words: Vec<&str> = direct_words().map(String::as_str).collect();
-            launch.set_program(&words);
-        }
         Form::Program => launch.set_program(&prompt),
         Form::Shell(Shell::Other { path }) => {
             let shell = format!("--shell={path}");

@@ -1,10 +1,14 @@
 //! What becomes of each window of a save: its plan, from what was seen of it and what was decided.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::plan::Choice;
-use super::record::Record;
+use super::record::{Mode, Record};
 use super::rewrite::{
     Content, ENV_RECORD, Form, Shell, VAR_ASKED, VAR_SAVE, WindowPlan, is_ours, record_text,
 };
+use crate::agents::argv::{looks_secret, plain as plain_name};
+use crate::agents::definitions::Definitions;
 use crate::agents::window::{Shell as SeenShell, ShellKind};
 use crate::kitty::launch_line::{LaunchLine, Startup};
 use crate::kitty::tree::Window;
@@ -62,7 +66,7 @@ pub struct Seen {
 }
 
 /// What all windows of a save share.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Common<'a> {
     /// The shell kitty starts in a window without a program.
     pub kitty_shell: &'a str,
@@ -72,6 +76,10 @@ pub struct Common<'a> {
     pub at: &'a str,
     /// Whether it resumes without asking.
     pub direct: bool,
+    /// The definitions, to tell an agent's line by.
+    pub defs: &'a Definitions,
+    /// The text of a record that lies in a file of its own; any other text as it is.
+    pub record_of: &'a dyn Fn(&str) -> String,
 }
 
 /// Plans one window: its line as kitty saved it, what kitty shows of it, and what was seen.
@@ -101,20 +109,75 @@ pub fn plan(
             }
             Err(_) => Content::AsSaved,
         },
-        Runs::Other if is_pending(launch, window) => match record_text(launch).map(Record::read) {
-            Some(Ok(record)) => Content::Ask {
+        Runs::Other if is_pending(launch, window) => match saved_record(launch, common) {
+            Some(record) => Content::Ask {
                 record: Box::new(record),
                 form: form(launch, false, seen, common),
             },
             _ => plain(launch, window, seen, common),
         },
         Runs::Other if is_ours(launch) => plain(launch, window, seen, common),
+        Runs::Other if would_start_an_agent(launch, common.defs) => Content::Plain {
+            program: Vec::new(),
+            startup: None,
+        },
         Runs::Other => Content::AsSaved,
     };
     WindowPlan {
         content,
         session: window.session_name.clone().unwrap_or_default(),
     }
+}
+
+/// The record that a line of ours carries.
+fn saved_record(launch: &LaunchLine, common: Common<'_>) -> Option<Record> {
+    Record::read(&(common.record_of)(record_text(launch)?)).ok()
+}
+
+/// Programs behind which things are another machine's or another user's: their lines stay.
+const FAR: [&str; 12] = [
+    "ssh",
+    "mosh",
+    "docker",
+    "podman",
+    "tmux",
+    "screen",
+    "sudo",
+    "su",
+    "doas",
+    "kitten",
+    "machinectl",
+    "nerdctl",
+];
+
+/// Whether kitty would start an agent by itself from this line, though none of its conversations is
+/// in the window: a helper, a run without a screen, one on a terminal of its own. Their prompts are
+/// never repeated.
+#[must_use]
+pub fn would_start_an_agent(launch: &LaunchLine, defs: &Definitions) -> bool {
+    let names_one = |words: &[&str]| {
+        let far = words
+            .iter()
+            .find(|w| !w.contains('='))
+            .is_some_and(|w| FAR.contains(&plain_name(w).as_str()));
+        !far && words
+            .iter()
+            .any(|w| defs.by_program(&plain_name(w)).is_some())
+    };
+    let by_startup = match launch.startup() {
+        Some(Startup::Words(words)) => {
+            names_one(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+        Some(Startup::Line(line)) => {
+            let words: Vec<&str> = line
+                .split(|c: char| c.is_whitespace() || ";|&()`'\"".contains(c))
+                .filter(|w| !w.is_empty())
+                .collect();
+            names_one(&words)
+        }
+        None => false,
+    };
+    by_startup || names_one(&launch.program())
 }
 
 /// Whether a restored window's shell has not come to our prompt yet: its start-up files still run,
@@ -140,23 +203,57 @@ fn record(launch: &LaunchLine, tab: &str, agent: &AgentSeen, common: Common<'_>)
         at: common.at.to_owned(),
         was: match record_text(launch) {
             None if agent.is_window_process => agent.fresh.clone(),
-            // What held a secret is forgotten whole: it may stand in any of these words.
-            None if !agent.lost.is_empty() => Vec::new(),
-            _ => original_program(launch),
+            _ => original_program(launch, common),
         },
         env: agent.env.clone(),
-        lost: agent.lost.clone(),
+        lost: agent
+            .lost
+            .iter()
+            .cloned()
+            .chain(secret_env(launch).map(|name| format!("--env={name}")))
+            .collect(),
         direct: common.direct,
     }
 }
 
+/// Variables of a window's line that hold a secret by their name.
+pub fn secret_env(launch: &LaunchLine) -> impl Iterator<Item = String> {
+    let names: Vec<String> = launch
+        .options()
+        .into_iter()
+        .filter(|(option, _)| *option == "--env")
+        .filter_map(|(_, value)| Some(value?.split_once('=')?.0.to_owned()))
+        .filter(|name| looks_secret(name))
+        .collect();
+    names.into_iter()
+}
+
 /// The program the window was made with before any restore of ours.
-fn original_program(launch: &LaunchLine) -> Vec<String> {
-    match record_text(launch) {
-        Some(text) => Record::read(text).map(|r| r.was).unwrap_or_default(),
-        None => launch.program().into_iter().map(str::to_owned).collect(),
+fn original_program(launch: &LaunchLine, common: Common<'_>) -> Vec<String> {
+    if record_text(launch).is_some() {
+        return saved_record(launch, common)
+            .map(|r| r.was)
+            .unwrap_or_default();
+    }
+    let program: Vec<String> = launch.program().into_iter().map(str::to_owned).collect();
+    // A shell and its options; the text of `sh -c` may hold anything, secrets too.
+    let is_shell = program
+        .first()
+        .is_some_and(|w| SHELLS.contains(&plain_name(w).as_str()));
+    let is_plain = program
+        .iter()
+        .skip(1)
+        .all(|w| w.starts_with('-') && !w.starts_with("-c"));
+    if is_shell && is_plain {
+        program
+    } else {
+        Vec::new()
     }
 }
+
+const SHELLS: [&str; 10] = [
+    "bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "nu", "elvish", "xonsh",
+];
 
 fn form(launch: &LaunchLine, is_window_process: bool, seen: &Seen, common: Common<'_>) -> Form {
     // kitty starts a held program behind a wrapper of its own: the window still is the program.
@@ -164,12 +261,12 @@ fn form(launch: &LaunchLine, is_window_process: bool, seen: &Seen, common: Commo
         return Form::Program;
     }
     match seen.shell.as_ref().filter(|s| s.interactive) {
-        Some(shell) => Form::Shell(of_seen(shell, launch, seen, common)),
+        Some(shell) => Form::Shell(of_seen(shell, seen, common)),
         None => Form::Shell(by_path(common.own_shell, None)),
     }
 }
 
-fn of_seen(shell: &SeenShell, launch: &LaunchLine, seen: &Seen, common: Common<'_>) -> Shell {
+fn of_seen(shell: &SeenShell, seen: &Seen, common: Common<'_>) -> Shell {
     let path = shell
         .exe
         .clone()
@@ -185,14 +282,14 @@ fn of_seen(shell: &SeenShell, launch: &LaunchLine, seen: &Seen, common: Common<'
     if bare {
         return Shell::Other { path };
     }
-    let kittys = launch.program().is_empty() || is_ours(launch);
     match shell.kind {
         ShellKind::Bash => Shell::Bash {
             path,
             login: shell.login,
         },
         ShellKind::Zsh => Shell::Zsh {
-            is_kittys: kittys && same_program(&path, common.kitty_shell),
+            // By its path: where it is restored another shell may be kitty's own.
+            is_kittys: false,
             zdotdir: seen.zdotdir.clone(),
             path,
         },
@@ -236,7 +333,7 @@ fn plain(launch: &LaunchLine, window: &Window, seen: &Seen, common: Common<'_>) 
         };
     };
     let path = shell.exe.clone().unwrap_or_default();
-    let was = original_program(launch);
+    let was = original_program(launch, common);
     let program = if was
         .first()
         .is_some_and(|w| w.starts_with('/') && same_program(w, &path))
@@ -258,4 +355,26 @@ fn plain(launch: &LaunchLine, window: &Window, seen: &Seen, common: Common<'_>) 
         }
     });
     Content::Plain { program, startup }
+}
+
+/// One conversation is opened once, also over prompts that still wait: the window in which the agent
+/// runs keeps it, else the first; the others start a new one.
+pub fn open_each_once(plans: &mut BTreeMap<u64, WindowPlan>, running: &dyn Fn(u64) -> bool) {
+    let mut order: Vec<u64> = plans.keys().copied().collect();
+    order.sort_by_key(|id| (!running(*id), *id));
+    let mut open = BTreeSet::new();
+    for id in order {
+        let Some(WindowPlan {
+            content: Content::Ask { record, .. },
+            ..
+        }) = plans.get_mut(&id)
+        else {
+            continue;
+        };
+        if record.mode == Mode::Exact && !open.insert((record.agent.clone(), record.sid.clone())) {
+            record.mode = Mode::New;
+            record.sid.clear();
+            record.resume.clear();
+        }
+    }
 }

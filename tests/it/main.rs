@@ -20,3 +20,4 @@ mod shapes;
 mod shells;
 mod strings;
 mod tidy;
+mod unforgiven;

@@ -233,7 +233,8 @@ pub(super) fn usable(
 
 /// A directory that is another place than the process's own; the same place keeps its spelling.
 fn elsewhere(dir: Option<String>, real_cwd: Option<&str>) -> Option<String> {
-    dir.filter(|d| Some(d.as_str()) != real_cwd && canonical(d).as_deref() != real_cwd)
+    dir.filter(|d| to_path(d).is_dir())
+        .filter(|d| Some(d.as_str()) != real_cwd && canonical(d).as_deref() != real_cwd)
 }
 
 pub(super) fn environment(pid: i32, def: &Definition) -> Look<Vec<(String, String)>> {

@@ -7,10 +7,10 @@ use crate::keep::names::ENDING;
 use crate::keep::publish::{Header, LIMIT};
 use crate::keep::saves::saves;
 use crate::keep::state::State;
-use crate::kitty::launch_line::LaunchLine;
+use crate::kitty::launch_line::{LaunchLine, Startup};
 use crate::kitty::session_file::{Item, Origin, SessionFile};
 use crate::resume::prompt::{command, shown_directory};
-use crate::resume::record::Record;
+use crate::resume::record::{Mode, Record};
 use crate::resume::rewrite::record_text;
 use crate::sys::bytes::from_bytes;
 use crate::sys::clock;
@@ -61,10 +61,23 @@ pub(super) fn window_lines(file: &SessionFile) -> String {
                         } else {
                             &record.resume
                         };
-                        format!("asks: {}", command(words))
+                        let does = match record.mode {
+                            Mode::New => "starts",
+                            _ if record.direct => "resumes",
+                            _ => "asks",
+                        };
+                        format!("{does}: {}", out::clip(&command(words), 400))
                     }
                     Some(Err(_)) => "a shell (its record is damaged)".to_owned(),
-                    None if launch.program().is_empty() => "shell".to_owned(),
+                    None if launch.program().is_empty() => match launch.startup() {
+                        None => "shell".to_owned(),
+                        Some(Startup::Line(line)) => {
+                            format!("shell, runs: {}", out::clip(&out::visible(&line), 400))
+                        }
+                        Some(Startup::Words(words)) => {
+                            format!("shell, runs: {}", out::clip(&command(&words), 400))
+                        }
+                    },
                     None => command(
                         &launch
                             .program()
@@ -76,6 +89,13 @@ pub(super) fn window_lines(file: &SessionFile) -> String {
                 text.push_str(&format!(
                     "  {what}  in {}\n",
                     shown_directory(&place, &home)
+                ));
+            }
+            Item::Launch(launch) => {
+                let words: Vec<String> = launch.program().iter().map(|w| (*w).to_owned()).collect();
+                text.push_str(&format!(
+                    "  runs in the background: {}\n",
+                    out::clip(&command(&words), 400)
                 ));
             }
             _ => {}

@@ -26,6 +26,8 @@ pub struct Next<'a> {
     pub cwd: &'a str,
     /// Its configuration directory.
     pub env: &'a [(String, String)],
+    /// Variables that name such a directory and were not set when it was saved.
+    pub unset: &'a [String],
 }
 
 impl Next<'_> {
@@ -69,6 +71,9 @@ impl Next<'_> {
         command
             .arg0(to_os(word))
             .args(self.words[1..].iter().map(|w| to_os(w)));
+        for name in self.unset {
+            command.env_remove(name);
+        }
         command.envs(self.env.iter().map(|(n, v)| (n, to_os(v))));
         if !self.cwd.is_empty() {
             command.env("PWD", to_os(self.cwd));

@@ -41,7 +41,21 @@ impl Holder {
     }
 }
 
-/// Finds the live process that has the conversation `sid` open: by its live record, else by its
+/// What may be open elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted<'a> {
+    /// The conversation with this id.
+    Session(&'a str),
+    /// The newest conversation of this directory.
+    LatestOf(&'a str),
+}
+
+fn is_same_place(a: &str, b: &str) -> bool {
+    let real = |p: &str| std::fs::canonicalize(crate::sys::bytes::to_path(p)).ok();
+    a == b || (real(a).is_some() && real(a) == real(b))
+}
+
+/// Finds the live process that has the wanted conversation open: by its live record, else by its
 /// command line or its claim. A live record that names another conversation overrules both.
 #[must_use]
 pub fn find(
@@ -49,12 +63,15 @@ pub fn find(
     def: &Definition,
     home: &Path,
     claims: Option<&Claims>,
-    sid: &str,
+    wanted: Wanted<'_>,
 ) -> Option<Holder> {
     let me = proc::me();
-    let claimed = claims
-        .and_then(|c| c.holder(&def.name, sid))
-        .filter(|p| *p != me);
+    let claimed = match wanted {
+        Wanted::Session(sid) => claims
+            .and_then(|c| c.holder(&def.name, sid))
+            .filter(|p| *p != me),
+        Wanted::LatestOf(_) => None,
+    };
     for pid in proc::own_pids() {
         if pid == me.pid {
             continue;
@@ -85,9 +102,15 @@ pub fn find(
             env: &env,
             home,
         };
-        let has = match find::live(&subject) {
-            Look::Found(live) => live.sid == sid,
-            _ => argv_id(def, &call.words).as_deref() == Some(sid) || claimed == Some(stat.id),
+        let has = match wanted {
+            Wanted::Session(sid) => match find::live(&subject) {
+                Look::Found(live) => live.sid == sid,
+                _ => argv_id(def, &call.words).as_deref() == Some(sid) || claimed == Some(stat.id),
+            },
+            // Its newest conversation is most likely the one that runs there.
+            Wanted::LatestOf(dir) => proc::cwd(pid)
+                .found()
+                .is_some_and(|cwd| is_same_place(&cwd, dir)),
         };
         if has {
             return Some(place(stat.id));

@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cmd::capture::{Capture, Choice};
-use crate::cmd::desk::Desk;
+use crate::cmd::desk::{Desk, Ground};
 use crate::keep::assets;
 use crate::keep::publish::Header;
+use crate::keep::records;
 use crate::kitty::launch_line::LaunchLine;
 use crate::kitty::session_file::{Origin, SessionFile};
 use crate::kitty::tree::{self, OsWindow};
 use crate::kitty::words::is_separator;
 use crate::resume::plan::WindowKey;
 use crate::resume::rewrite::{Content, LongRecords, Setting, WindowPlan, rewrite};
-use crate::resume::window::{Common, plan};
+use crate::resume::window::{Common, Runs, open_each_once, plan, would_start_an_agent};
 use crate::sys::bytes::from_os;
 use crate::sys::dirs;
 use crate::sys::fault::{Fault, Outcome};
@@ -43,6 +44,7 @@ pub fn make(
     capture: &Capture,
     choice: &Choice,
     desk: &Desk,
+    ground: &Ground<'_>,
     kitty: ProcId,
     direct: bool,
     header: &Header,
@@ -70,6 +72,8 @@ pub fn make(
         own_shell: &own_shell,
         at: &header.captured,
         direct,
+        defs: ground.defs,
+        record_of: &|text| records::resolve(text, ground.state).unwrap_or_else(|_| text.to_owned()),
     };
     let mut plans = BTreeMap::new();
     for launch in file.launches() {
@@ -88,6 +92,22 @@ pub fn make(
             .unwrap_or("");
         plans.insert(id, plan(launch, place.window, tab, seen, common));
     }
+    for launch in file.launches() {
+        if let (Some(id), true) = (launch.id(), would_start_an_agent(launch, ground.defs))
+            && plans
+                .get(&id)
+                .is_some_and(|p| matches!(p.content, Content::Plain { .. }))
+        {
+            said.push(format!(
+                "window {id}: what runs there is not started again, only its shell"
+            ));
+        }
+    }
+    let runs = |id| {
+        let seen = desk.windows.get(&WindowKey { kitty, window: id });
+        seen.is_some_and(|s| matches!(s.runs, Runs::Agent(_)))
+    };
+    open_each_once(&mut plans, &runs);
     let long = rewrite(
         &mut file,
         &plans,

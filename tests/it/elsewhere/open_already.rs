@@ -136,6 +136,34 @@ fn in_a_shell_of_another_kitty() {
 }
 
 #[test]
+fn an_address_in_the_environment_that_is_another_kittys_is_not_believed() {
+    for stale in [true, false] {
+        let case = Case::new();
+        let first = case.rig.start_kitty(&[]);
+        let second = case.rig.start_kitty(&[]);
+        let shell = first.launch(Path::new(&case.record.cwd), &[]);
+        first.shows(shell, "$");
+        let address = if stale {
+            "unix:/nowhere".to_owned()
+        } else {
+            second.address.to_string()
+        };
+        let line = format!("KITTY_LISTEN_ON={address} {}\r", agent(&case).join(" "));
+        first.send(shell, &line);
+        first.shows(shell, "(resumed)");
+        first.launch(&case.rig.home(), &[]);
+        let asking = prompt_in(&second, &case);
+        second.shows(asking, "in window ");
+        asks(&second, asking);
+        second.send(asking, "\r");
+        until("its window in front", || {
+            (active(&first) == Some(shell)).then_some(())
+        });
+        is_a_shell(&second, asking);
+    }
+}
+
+#[test]
 fn outside_all_windows_there_is_nothing_to_go_to() {
     let case = Case::new();
     let mut command = case.rig.command(Path::new(&agent(&case)[0]));
@@ -179,6 +207,25 @@ fn opened_meanwhile_it_is_said_at_the_key() {
     assert_eq!(case.starts().len(), 1);
     pty.send(b"n");
     pty.shows("(new)");
+}
+
+#[test]
+fn an_enter_that_meant_to_resume_does_not_go_elsewhere() {
+    let case = Case::new();
+    let kitty = case.rig.start_kitty(&[]);
+    let asking = prompt_in(&kitty, &case);
+    assert!(asks(&kitty, asking).contains("resume session"));
+    let holder = window(&kitty, &case, &agent(&case), "(resumed)");
+    kitty.launch(&case.rig.home(), &[]);
+    kitty.send(asking, "\r");
+    kitty.shows(asking, "is open elsewhere");
+    assert!(still_asks(&kitty, asking));
+    assert_ne!(active(&kitty), Some(holder));
+    kitty.send(asking, "\r");
+    until("its window in front", || {
+        (active(&kitty) == Some(holder)).then_some(())
+    });
+    is_a_shell(&kitty, asking);
 }
 
 #[test]

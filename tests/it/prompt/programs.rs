@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Case, is_a_shell, shell_dir, still_asks};
-use crate::pty::Pty;
+use crate::pty::{Pty, wake_ups};
 use crate::rig::until;
 use kittymux::resume::record::Mode;
 
@@ -259,9 +259,15 @@ fn its_configuration_directory_is_carried_over() {
 fn facts(pty: &mut Pty) -> (Vec<String>, Vec<String>) {
     pty.shows("agent here");
     let pid = pty.pid();
-    until("sleep", || {
+    // While it starts it opens files of its own.
+    let mut last = Vec::new();
+    until("sleep to sleep", || {
         let comm = kittymux::sys::proc::stat(pid)?.comm;
-        (comm == "sleep").then_some(())
+        let now = wake_ups(pid);
+        let same = comm == "sleep" && now == last;
+        last = now;
+        std::thread::sleep(Duration::from_millis(30));
+        same.then_some(())
     });
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("status");
     let signals = status

@@ -145,6 +145,26 @@ fn who_fails_later_or_is_ended_or_leaves_is_not_asked_about_again() {
 }
 
 #[test]
+fn there_is_no_third_question() {
+    let case = Case::new();
+    case.rig.file(".fake-agent", "FAKE_AGENT_FAIL=1\n");
+    let script = r#"
+        "$KM" resume-prompt --info "$R"
+        "$KM" resume-prompt --after "$?" --info "$R"
+        echo "once more"
+        "$KM" resume-prompt --after 1 --info "$R"
+        echo "status=$?."; exec sleep 60"#;
+    let mut pty = Pty::start(case.script(script), b"");
+    pty.asks();
+    pty.send(b"\r");
+    pty.shows("claude ended with status 1");
+    pty.asks();
+    pty.send(b"s");
+    let text = pty.shows("status=0.");
+    assert!(text.contains("once more\nstatus=0."), "{text}");
+}
+
+#[test]
 fn the_second_question_needs_a_first_one() {
     let case = Case::new();
     for words in [
