@@ -119,13 +119,15 @@ pub fn conversations(subject: &Subject<'_>, since_ns: u64) -> Look<Vec<Conversat
     Look::Unknown(no_store(subject.def))
 }
 
-/// The transcript of the conversation `sid`. *Nothing*: we looked, and it is absent or empty.
+/// The transcript of the conversation `sid`. *Nothing*: we looked, and it is absent or empty. `near`
+/// is the directory it most likely belongs to.
 #[must_use]
 pub fn transcript(
     def: &Definition,
     env: &[(String, String)],
     home: &Path,
     sid: &str,
+    near: Option<&str>,
 ) -> Look<Transcript> {
     let Some(sid) = def.id.accept(sid) else {
         return Look::Nothing;
@@ -135,7 +137,7 @@ pub fn transcript(
     };
     for way in &def.find {
         return match way {
-            Way::ClaudeProjects => claude_projects::transcript(&root, &sid),
+            Way::ClaudeProjects => claude_projects::transcript(&root, &sid, near),
             Way::CodexRollouts => codex_rollouts::transcript(&root, &sid),
             Way::ClaudeRegistry | Way::CodexHeld => continue,
         };

@@ -180,7 +180,13 @@ impl Prompt<'_> {
         }
         let gone = || {
             dirs::home().is_ok_and(|home| {
-                find::transcript(self.def, &self.env(), &home, &self.record.sid) == Look::Nothing
+                find::transcript(
+                    self.def,
+                    &self.env(),
+                    &home,
+                    &self.record.sid,
+                    Some(&self.record.cwd),
+                ) == Look::Nothing
             })
         };
         if self.record.mode == Mode::Exact && gone() {

@@ -87,8 +87,15 @@ pub fn conversations(
 }
 
 /// Looks in every project directory: a conversation that is resumed elsewhere stays where it began.
-pub fn transcript(root: &Path, sid: &str) -> Look<Transcript> {
+/// That of `near`, where it most likely is, is looked into first: with a hundred agents in as many
+/// directories the full look is dear.
+pub fn transcript(root: &Path, sid: &str, near: Option<&str>) -> Look<Transcript> {
     let projects = root.join("projects");
+    if let Some(dir) = near.map(project_name)
+        && matches!(bounded::facts(&projects.join(to_path(&dir)).join(format!("{sid}.jsonl"))), Look::Found(f) if f.size > 0)
+    {
+        return read(&projects, &dir, sid);
+    }
     let names = match bounded::names(&projects) {
         Look::Found(names) => names,
         Look::Nothing => return Look::Nothing,
@@ -113,7 +120,11 @@ pub fn transcript(root: &Path, sid: &str) -> Look<Transcript> {
     let Some((_, dir)) = best else {
         return unknown.map_or(Look::Nothing, Look::Unknown);
     };
-    let file = projects.join(to_path(&dir)).join(format!("{sid}.jsonl"));
+    read(&projects, &dir, sid)
+}
+
+fn read(projects: &Path, dir: &str, sid: &str) -> Look<Transcript> {
+    let file = projects.join(to_path(dir)).join(format!("{sid}.jsonl"));
     match bounded::head(&file, HEAD) {
         Look::Found(bytes) => Look::Found(Transcript {
             owner: match owner(&bytes, |cwd| project_name(cwd) == dir) {

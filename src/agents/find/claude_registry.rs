@@ -27,7 +27,7 @@ pub fn live(subject: &Subject<'_>) -> Look<Live> {
                 let Some(sid) = subject.def.id.accept(&entry.sid) else {
                     return Look::Nothing;
                 };
-                let there = claude_projects::transcript(&root, &sid);
+                let there = claude_projects::transcript(&root, &sid, entry.cwd.as_deref());
                 if !proc::is_same(*process) {
                     return Look::Nothing;
                 }

@@ -4,6 +4,8 @@
 //! names the directory and who made it. A conversation that is resumed is written on in its old
 //! file, so a file of any day may be the one that was touched last.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Conversation, Transcript, bounded, is_one_of};
@@ -65,6 +67,19 @@ pub fn meta(path: &Path, id: &str) -> Look<Meta> {
     read_meta(&value, id).map_or(Look::Nothing, Look::Found)
 }
 
+/// [`meta`], read once for all windows of a desk: the file is known again by its size and moment.
+fn known_meta(path: &Path, id: &str, touched_ns: u64, size: u64) -> Look<Meta> {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<(PathBuf, u64, u64), Look<Meta>>> = RefCell::default();
+    }
+    KNOWN.with_borrow_mut(|known| {
+        known
+            .entry((path.to_owned(), touched_ns, size))
+            .or_insert_with(|| meta(path, id))
+            .clone()
+    })
+}
+
 fn read_meta(value: &JsonValue, id: &str) -> Option<Meta> {
     if json::text_at(value, "type")? != "session_meta" {
         return None;
@@ -98,15 +113,15 @@ pub fn conversations(
             return Ok(());
         };
         spoken.insert(id.clone());
-        let touched_ns = match bounded::facts(path) {
-            Look::Found(facts) if facts.size > 0 => facts.touched_ns,
+        let (touched_ns, size) = match bounded::facts(path) {
+            Look::Found(facts) if facts.size > 0 => (facts.touched_ns, facts.size),
             Look::Unknown(why) => return Err(why),
             _ => return Ok(()),
         };
         if touched_ns < since_ns {
             return Ok(());
         }
-        match meta(path, &id) {
+        match known_meta(path, &id, touched_ns, size) {
             Look::Found(meta) if meta.on_terminal && is_one_of(spellings, &meta.cwd) => {
                 found.push(Conversation {
                     made_ns: made_ns(&id),

@@ -60,7 +60,7 @@ impl Home {
     }
 
     pub fn transcript(&self, sid: &str) -> Look<Transcript> {
-        transcript(&self.def, &[], self.top.path(), sid)
+        transcript(&self.def, &[], self.top.path(), sid, None)
     }
 
     pub fn conversations(&self, cwd: &str, since_ns: u64) -> Look<Vec<Conversation>> {
@@ -170,7 +170,7 @@ fn the_agents_own_configuration_directory_is_the_only_one() {
     let work = from_os(home.path("work").as_os_str());
     let env = [("CLAUDE_CONFIG_DIR".to_owned(), work)];
     let top = home.path("");
-    let look = |env: &[(String, String)], sid| transcript(&home.def, env, &top, sid);
+    let look = |env: &[(String, String)], sid| transcript(&home.def, env, &top, sid, None);
     assert!(matches!(look(&env, SID), Look::Found(_)));
     assert_eq!(look(&env, OTHER), Look::Nothing);
     assert_eq!(look(&[], SID), Look::Nothing);

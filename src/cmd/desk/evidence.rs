@@ -184,7 +184,7 @@ fn evidence(
     };
     let live = find::live(&at).map(|l| {
         // The conversation is resumed where it lives; the agent may have gone elsewhere.
-        let owner = find::transcript(c.def, env, &ground.home, &l.sid)
+        let owner = find::transcript(c.def, env, &ground.home, &l.sid, l.cwd.as_deref())
             .found()
             .and_then(|t| t.owner);
         Live {
@@ -196,8 +196,8 @@ fn evidence(
         return (live, None, Look::Nothing);
     }
     let argv = named().map(|sid| {
-        let kept =
-            find::transcript(c.def, env, &ground.home, &sid).map(|t| elsewhere(t.owner, real_cwd));
+        let kept = find::transcript(c.def, env, &ground.home, &sid, c.cwd.as_deref())
+            .map(|t| elsewhere(t.owner, real_cwd));
         (sid, kept)
     });
     let conversations = find::conversations(&at, since.saturating_sub(plan::SLACK_NS));
