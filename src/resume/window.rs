@@ -7,7 +7,7 @@ use super::record::{Mode, Record};
 use super::rewrite::{
     Content, ENV_RECORD, Form, Shell, VAR_ASKED, VAR_SAVE, WindowPlan, is_ours, record_text,
 };
-use crate::agents::argv::{looks_secret, plain as plain_name};
+use crate::agents::argv::{looks_secret, plain as plain_name, recognise};
 use crate::agents::definitions::Definitions;
 use crate::agents::window::{Shell as SeenShell, ShellKind};
 use crate::kitty::launch_line::{LaunchLine, Startup};
@@ -150,34 +150,55 @@ const FAR: [&str; 12] = [
     "nerdctl",
 ];
 
+/// Programs that run the one that is named behind them.
+const WRAPPERS: [&str; 16] = [
+    "env", "exec", "command", "setsid", "nohup", "time", "timeout", "nice", "ionice", "stdbuf",
+    "script", "sh", "bash", "zsh", "fish", "dash",
+];
+
+/// The word of a command that names its program, seen through wrappers, their options and assignments.
+fn command_word<'a>(words: &[&'a str]) -> Option<&'a str> {
+    words.iter().copied().find(|w| {
+        let passed =
+            w.starts_with('-') || w.contains('=') || w.starts_with(|c: char| c.is_ascii_digit());
+        !passed && !WRAPPERS.contains(&plain_name(w).as_str())
+    })
+}
+
 /// Whether kitty would start an agent by itself from this line, though none of its conversations is
 /// in the window: a helper, a run without a screen, one on a terminal of its own. Their prompts are
 /// never repeated.
 #[must_use]
 pub fn would_start_an_agent(launch: &LaunchLine, defs: &Definitions) -> bool {
-    let names_one = |words: &[&str]| {
+    let starts_one = |words: &[&str]| {
+        let Some(first) = command_word(words) else {
+            return false;
+        };
+        let owned: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
         let far = words
-            .iter()
-            .find(|w| !w.contains('='))
+            .first()
             .is_some_and(|w| FAR.contains(&plain_name(w).as_str()));
-        !far && words
-            .iter()
-            .any(|w| defs.by_program(&plain_name(w)).is_some())
+        !far && (defs.by_program(&plain_name(first)).is_some()
+            || recognise(defs, &owned, None, "").is_some())
     };
     let by_startup = match launch.startup() {
         Some(Startup::Words(words)) => {
-            names_one(&words.iter().map(String::as_str).collect::<Vec<_>>())
+            starts_one(&words.iter().map(String::as_str).collect::<Vec<_>>())
         }
+        // Each command of the line on its own; a far one takes what stands behind it along.
         Some(Startup::Line(line)) => {
-            let words: Vec<&str> = line
-                .split(|c: char| c.is_whitespace() || ";|&()`'\"".contains(c))
-                .filter(|w| !w.is_empty())
-                .collect();
-            names_one(&words)
+            line.split([';', '|', '&', '(', ')', '`', '\n'])
+                .any(|command| {
+                    let words: Vec<&str> = command
+                        .split(|c: char| c.is_whitespace() || c == '\'' || c == '"')
+                        .filter(|w| !w.is_empty())
+                        .collect();
+                    starts_one(&words)
+                })
         }
         None => false,
     };
-    by_startup || names_one(&launch.program())
+    by_startup || starts_one(&launch.program())
 }
 
 /// Whether a restored window's shell has not come to our prompt yet: its start-up files still run,

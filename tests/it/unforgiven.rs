@@ -26,6 +26,7 @@ fn a_run_without_a_screen_is_never_started_again() {
         "codex exec 'drop the database'",
         "setsid -w claude 'force push'",
         "cd / && claude mcp serve",
+        "bash -c 'claude -p again'",
     ];
     let mut windows: Vec<u64> = lines
         .iter()
@@ -33,7 +34,13 @@ fn a_run_without_a_screen_is_never_started_again() {
         .collect();
     let claude = scene.rig.home().join("bin/claude").display().to_string();
     windows.push(scene.kitty.launch(&dir, &[&claude, "-p", "deploy again"]));
-    let other = scene.type_in(&dir, "echo other runs; sleep 987", "other runs");
+    scene.rig.dir("p/codex");
+    let others = [
+        "echo other runs; sleep 987",
+        "cd codex && echo other runs; sleep 986",
+        "echo other runs claude codex; sleep 985",
+    ]
+    .map(|line| scene.type_in(&dir, line, "other runs"));
     let saved = scene.save("one");
     for id in windows {
         let line = saved.line(id);
@@ -43,10 +50,13 @@ fn a_run_without_a_screen_is_never_started_again() {
             line.text()
         );
     }
-    assert!(
-        saved.line(other).startup().is_some(),
-        "any other program is as kitty saves it"
-    );
+    for id in others {
+        assert!(
+            saved.line(id).startup().is_some(),
+            "any other program is as kitty saves it: {}",
+            saved.line(id).text()
+        );
+    }
     let shown = scene
         .rig
         .kittymux_ok(None, &["sessions", "restore", "--dry-run", "one"]);

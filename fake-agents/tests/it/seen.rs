@@ -121,12 +121,14 @@ fn claude_is_followed_through_its_registry() {
         .expect("looked");
     assert_eq!(here.len(), 1);
     assert_eq!(here[0].sid, first);
-    let there = transcript(def, &[], &home, &first).found().expect("there");
+    let there = transcript(def, &[], &home, &first, None)
+        .found()
+        .expect("there");
     assert_eq!(
         there.owner,
         Some(desk.path("project").display().to_string())
     );
-    assert_eq!(transcript(def, &[], &home, &second), Look::Nothing);
+    assert_eq!(transcript(def, &[], &home, &second, None), Look::Nothing);
     // A picker has an entry, but nothing that could be resumed.
     let picker = desk.start(&[&desk.program("claude"), "--resume"]);
     let mut picker = picker;
