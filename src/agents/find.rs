@@ -89,6 +89,21 @@ pub fn live(subject: &Subject<'_>) -> Look<Live> {
     unknown.map_or(Look::Nothing, Look::Unknown)
 }
 
+/// The file in which a process keeps saying which conversation it has, where its agent has such.
+#[must_use]
+pub fn record_file(
+    def: &Definition,
+    env: &[(String, String)],
+    home: &Path,
+    process: ProcId,
+) -> Option<PathBuf> {
+    let root = config_dir(def, env, home)?;
+    def.find.iter().find_map(|way| match way {
+        Way::ClaudeRegistry => Some(claude_registry::file(&root, process)),
+        Way::CodexHeld | Way::ClaudeProjects | Way::CodexRollouts => None,
+    })
+}
+
 /// The conversations of the subject's directory that were touched at `since_ns` (wall time) or
 /// later, the last touched first.
 #[must_use]

@@ -47,6 +47,8 @@ pub struct Capture {
     pub how: &'static str,
     /// Why our kitten did not serve; empty when it did.
     pub why_not_kitten: String,
+    /// Whether kitty wrote it just now: then its `focus_tab` counts windows that were left out too.
+    pub is_kittys: bool,
 }
 
 #[derive(DeJson)]
@@ -124,6 +126,7 @@ fn by_kitten(kitty: &mut SeenKitty, choice: &Choice, kitten: &str) -> Result<Cap
         tree,
         how: "kitten",
         why_not_kitten: String::new(),
+        is_kittys: true,
     })
 }
 
@@ -158,6 +161,7 @@ fn by_action(kitty: &mut SeenKitty, choice: &Choice, state: &State) -> Outcome<C
         tree,
         how: "save_as_session",
         why_not_kitten: String::new(),
+        is_kittys: true,
     })
 }
 

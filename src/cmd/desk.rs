@@ -2,6 +2,7 @@
 //!
 //! This gathers values from the machine; the decisions are `agents::window` and `resume::plan`.
 
+pub mod at_the_end;
 mod evidence;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,6 +36,8 @@ pub struct Desk {
     pub notes: BTreeMap<WindowKey, Vec<String>>,
     /// The agent process of each agent window, and whether it is stopped.
     pub processes: BTreeMap<WindowKey, (ProcId, JobState)>,
+    /// The file in which the agent of a window keeps saying which conversation it has.
+    pub records: BTreeMap<WindowKey, PathBuf>,
 }
 
 /// What the look at windows rests on.
@@ -90,6 +93,9 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
                     env: environment(run.process.pid, def),
                 });
                 desk.processes.insert(key, (run.process, run.state));
+                if let Some(file) = candidates.last().and_then(|c| c.record_file(ground)) {
+                    desk.records.insert(key, file);
+                }
                 runs.insert(key, run);
             }
         }

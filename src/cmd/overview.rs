@@ -1,9 +1,11 @@
 //! `kittymux` alone: one screen of what runs, what is saved and what can be done.
 
+use super::autosaved::is_autosave;
 use super::exit::Exit;
 use super::list::rows;
 use super::look::look;
 use super::report::home_text;
+use crate::keep::autosaves::{self, Autosave};
 use crate::keep::saves::saves;
 use crate::keep::state::State;
 use crate::resume::plan::short;
@@ -68,7 +70,19 @@ pub fn run() -> Outcome<Exit> {
             super::look::conf_lines()
         ));
     }
-    let saves = state.as_ref().map(saves).transpose()?.unwrap_or_default();
+    let desks = state
+        .as_ref()
+        .map(autosaves::all)
+        .transpose()?
+        .unwrap_or_default();
+    let saves: Vec<_> = state
+        .as_ref()
+        .map(saves)
+        .transpose()?
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|s| !is_autosave(&s.name))
+        .collect();
     if !saves.is_empty() {
         text.push_str("\nsaves\n");
     }
@@ -80,7 +94,13 @@ pub fn run() -> Outcome<Exit> {
             clock::span(now.saturating_sub(save.written_ns) / 1_000_000_000)
         ));
     }
+    text.push_str(&autosave_line(state.as_ref(), &desks, now));
     text.push_str("\n  kittymux sessions save NAME      save this OS window\n");
+    if !autosaves::free(&desks).is_empty() {
+        text.push_str(
+            "  kittymux sessions restore last   bring back the desk of a kitty that is gone\n",
+        );
+    }
     if let Some(newest) = saves.first() {
         text.push_str(&format!(
             "  kittymux sessions restore {}  bring it back\n",
@@ -90,6 +110,21 @@ pub fn run() -> Outcome<Exit> {
     text.push_str("  kittymux --help                  everything else\n");
     out::data(&text);
     Ok(Exit::Done)
+}
+
+/// How old the newest save that was made by itself is.
+fn autosave_line(state: Option<&State>, desks: &[Autosave], now: u64) -> String {
+    let at = |desk: &&Autosave| clock::parse_rfc3339(&desk.header.captured);
+    match desks.iter().filter_map(|d| at(&d)).max() {
+        Some(newest) => format!(
+            "\nsaved by itself {} ago\n",
+            clock::span(now.saturating_sub(newest) / 1_000_000_000)
+        ),
+        None if state.is_some_and(|s| s.has("autosave-off")) => {
+            "\nsaving by itself is off (the file autosave-off)\n".to_owned()
+        }
+        None => String::new(),
+    }
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {

@@ -1,22 +1,28 @@
 //! `sessions restore`: hand kitty a private copy, then count what really came back.
 
+mod list;
 mod show;
-mod source;
+pub(super) mod source;
 
-use show::{describe, list, show, window_lines};
-use source::{Source, private_copy, refresh};
+use list::list;
+use show::{describe, show, window_lines};
+use source::{Loads, Prepared, Source, prepare, write_first};
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::autosaved;
 use super::capture::watch;
 use super::exit::Exit;
 use super::look::{SeenKitty, look};
 use super::setting;
 use super::table::Args;
 use crate::keep::assets;
+use crate::keep::autosaves;
+use crate::keep::names::ENDING;
 use crate::keep::state::State;
+use crate::keep::taken::{Mark, take};
 use crate::kitty::commands;
 use crate::kitty::discover::{self, Surroundings};
 use crate::kitty::launch_line::LaunchLine;
@@ -28,7 +34,7 @@ use crate::sys::dirs;
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::json::{self, Object};
 use crate::sys::out;
-use crate::sys::token::random_id;
+use crate::sys::proc::{self, ProcId};
 
 /// How long windows in a running kitty are waited for, and in a new one.
 const WAIT: Duration = Duration::from_secs(5);
@@ -40,36 +46,68 @@ const WAIT_NEW: Duration = Duration::from_secs(15);
 /// Why nothing was restored.
 pub fn run(args: &Args) -> Outcome<Exit> {
     let state = State::open()?;
-    let Some(wanted) = args.words.first() else {
-        return list(&state, args.has("json"));
+    let as_json = args.has("json");
+    let saves = autosaves::all(&state)?;
+    let free = autosaves::free(&saves);
+    let wanted = match args.words.first().map(String::as_str) {
+        // One desk waits and nothing else could be meant.
+        None if free.len() == 1 && !as_json => free[0].name.clone(),
+        None => return list(&state, &saves, as_json),
+        Some(word @ ("last" | "previous")) => {
+            let at = usize::from(word == "previous");
+            let Some(save) = free.get(at) else {
+                out::message(&format!(
+                    "there is no {word} desk: none was left by a kitty that is gone, or each was opened again"
+                ));
+                list(&state, &saves, as_json)?;
+                return Ok(Exit::CouldNot);
+            };
+            save.name.clone()
+        }
+        Some(name) => name.to_owned(),
     };
-    let source = Source::find(&state, wanted)?;
-    let mut file = source.read()?;
+    let source = Source::find(&state, &wanted)?;
+    let file = source.read()?;
     if args.has("dry-run") {
-        show(&file, args.has("json"));
+        show(&file, as_json);
         return Ok(Exit::Done);
     }
-    let save = random_id();
-    refresh(&mut file, &save, &setting::own_path(&state)?, &state.text());
-    if args.has("new-window") {
-        file.lines.insert(0, Line::new("new_os_window"));
+    if let Some(save) = saves.iter().find(|s| s.name == source.stem) {
+        match save.mark {
+            Mark::Taken(kitty) => out::message(&format!(
+                "note: this desk is open in kitty {} already; a conversation is opened once",
+                kitty.pid
+            )),
+            Mark::Restored => out::message("note: this desk was brought back before"),
+            Mark::Free => {}
+        }
     }
     let mut kitties = look(Some(&state))?;
-    assets::write_shell_files(&state)?;
-    let copy = private_copy(&state, &source.stem, &file)?;
-    let wanted_ids = expected(&file);
-    let report = if kitties.first_is_ours {
-        into(
-            &mut kitties.seen[0],
-            &source.stem,
-            &copy,
-            &save,
-            wanted_ids.len(),
-        )?
+    let loads = if kitties.first_is_ours {
+        Loads::Us
     } else {
-        anew(&state, &copy, &save, wanted_ids.len())?
+        Loads::NewKitty
     };
-    Ok(finish(&report, &file, args.has("json")))
+    let km = setting::own_path(&state)?;
+    let mut prepared = prepare(&state, &source.stem, &file, &km, loads)?;
+    if args.has("new-window") {
+        prepared.first.lines.insert(0, Line::new("new_os_window"));
+    }
+    assets::write_shell_files(&state)?;
+    let copy = write_first(&prepared)?;
+    let wanted_ids = expected(&file).len();
+    let report = if kitties.first_is_ours {
+        into(&mut kitties.seen[0], &prepared, &copy, wanted_ids)?
+    } else {
+        anew(&state, &copy, &prepared.windows, wanted_ids)?
+    };
+    if let (Some(save), Some(kitty)) = (&source.desk, report.kitty)
+        && !report.switched
+    {
+        take(&state, save, kitty, &prepared.windows)?;
+        autosaved::keep_up(&state)?;
+    }
+    Ok(finish(&report, &file, as_json))
 }
 
 fn expected(file: &SessionFile) -> Vec<&LaunchLine> {
@@ -90,6 +128,8 @@ struct Report {
     counted: bool,
     /// The session was open already: kitty only switched to it.
     switched: bool,
+    /// The kitty it was opened in.
+    kitty: Option<ProcId>,
 }
 
 fn of_save(tree: &[OsWindow], save: &str) -> Vec<u64> {
@@ -99,47 +139,66 @@ fn of_save(tree: &[OsWindow], save: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Opens it in a running kitty.
-fn into(
-    kitty: &mut SeenKitty,
-    stem: &str,
-    copy: &str,
-    save: &str,
-    wanted: usize,
-) -> Outcome<Report> {
-    let open = tree::windows(&kitty.tree).any(|p| p.window.session_name.as_deref() == Some(stem));
+/// Opens it in a running kitty: the session that was visible, the others, and back to the first.
+fn into(kitty: &mut SeenKitty, prepared: &Prepared, copy: &str, wanted: usize) -> Outcome<Report> {
+    let is_open = |stem: &str| {
+        tree::windows(&kitty.tree).any(|p| p.window.session_name.as_deref() == Some(stem))
+    };
+    let mut report = Report {
+        there: Vec::new(),
+        wanted,
+        said: Vec::new(),
+        counted: true,
+        switched: is_open(&prepared.stem),
+        kitty: Some(kitty.process),
+    };
+    for other in &prepared.others {
+        let stem = stem_of(other);
+        if is_open(&stem) {
+            report.said.push(format!(
+                "the session \"{}\" was open already: its windows were not opened again",
+                out::visible(&stem)
+            ));
+        }
+    }
+    goto(kitty, copy)?;
+    for other in &prepared.others {
+        goto(kitty, other)?;
+    }
+    if !prepared.others.is_empty() {
+        goto(kitty, copy)?;
+    }
+    if report.switched && prepared.others.is_empty() {
+        return Ok(report);
+    }
+    // kitty answers ok whatever happened: only the windows themselves count.
+    let save = &prepared.windows;
+    let tree = watch(&mut kitty.connection, WAIT, |t| {
+        of_save(t, save).len() >= wanted
+    });
+    report.there = tree.map(|t| of_save(&t, save)).unwrap_or_default();
+    Ok(report)
+}
+
+fn stem_of(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.strip_suffix(ENDING).unwrap_or(file).to_owned()
+}
+
+fn goto(kitty: &mut SeenKitty, path: &str) -> Outcome<()> {
     let answer = kitty
         .connection
-        .ask(&commands::goto_session(copy), Duration::from_secs(10));
+        .ask(&commands::goto_session(path), Duration::from_secs(10));
     let reply =
         answer.map_err(|why| Fault::refused(format!("kitty {}: {why}", kitty.process.pid)))?;
-    reply.into_data().map_err(|why| {
+    let done = reply.into_data().map_err(|why| {
         Fault::refused(if commands::is_too_old(&why) {
             "this kitty is too old for sessions: kitty 0.43 or newer is needed".to_owned()
         } else {
             format!("kitty could not open the session: {}", out::visible(&why))
         })
-    })?;
-    if open {
-        return Ok(Report {
-            there: Vec::new(),
-            wanted,
-            said: Vec::new(),
-            counted: true,
-            switched: true,
-        });
-    }
-    // kitty answers ok whatever happened: only the windows themselves count.
-    let tree = watch(&mut kitty.connection, WAIT, |t| {
-        of_save(t, save).len() >= wanted
     });
-    Ok(Report {
-        there: tree.map(|t| of_save(&t, save)).unwrap_or_default(),
-        wanted,
-        said: Vec::new(),
-        counted: true,
-        switched: false,
-    })
+    done.map(drop)
 }
 
 /// Opens it in a new kitty.
@@ -181,6 +240,7 @@ fn anew(state: &State, copy: &str, save: &str, wanted: usize) -> Outcome<Report>
         said: Vec::new(),
         counted: false,
         switched: false,
+        kitty: proc::start(pid).map(|start| ProcId { pid, start }),
     };
     let listens = crate::kitty::conf::read().listens();
     loop {
@@ -245,7 +305,7 @@ fn finish(report: &Report, file: &SessionFile, as_json: bool) -> Exit {
             .raw("windows", &lines)
             .finish();
         out::data(&(text + "\n"));
-    } else if report.switched {
+    } else if report.switched && report.there.is_empty() {
         out::data("its session was open already: kitty went to it, nothing new was opened\n");
     } else if report.counted && whole {
         out::data(&format!(

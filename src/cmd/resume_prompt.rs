@@ -10,12 +10,14 @@ mod screen;
 
 use std::ffi::OsString;
 
+use super::restored::take_offered;
 use super::setting;
 use crate::agents::definitions::{Definition, Definitions};
 use crate::agents::find;
 use crate::keep::claims::Claims;
 use crate::keep::records;
 use crate::keep::state::State;
+use crate::kitty::discover;
 use crate::resume::plan::short;
 use crate::resume::prompt::Hindrance;
 use crate::resume::record::{Mode, Record, Rules};
@@ -132,10 +134,14 @@ impl Prompt<'_> {
                     &self.record.cwd,
                 );
             }
-            Unasked::Resume if nothing_to_say => return self.resume(None, None),
+            Unasked::Resume if nothing_to_say => {
+                self.take_desk();
+                return self.resume(None, None);
+            }
             _ => {}
         }
         if self.record.mode == Mode::New && nothing_to_say && !asks_for_new() {
+            self.take_desk();
             return self.start_new(None);
         }
         let Ok(raw) = Raw::open() else {
@@ -157,6 +163,15 @@ impl Prompt<'_> {
             }
             // The terminal went away, or we were told to end.
             Wish::Ended => 129,
+        }
+    }
+
+    /// The desk this window is of has come back: no other kitty offers it from now on.
+    fn take_desk(&self) {
+        if let Some(state) = self.state
+            && let Some(kitty) = discover::parent()
+        {
+            let _ = take_offered(state, &self.record.save, kitty);
         }
     }
 

@@ -1,39 +1,27 @@
 //! `sessions save`: look, plan, mark, let kitty save, rewrite, publish.
 
 mod mark;
-mod text;
+pub(super) mod take;
+pub(super) mod text;
 
-use mark::mark;
-use text::make;
+use take::{Taken, Which, take};
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use super::capture::{self, Choice};
-use super::desk::{Desk, Ground, gather};
+use super::desk::Ground;
 use super::exit::Exit;
-use super::look::{Kitties, SeenKitty, look};
+use super::look::{Kitties, look};
 use super::report;
 use super::setting;
 use super::table::Args;
-use crate::keep::assets;
 use crate::keep::claims::Claims;
 use crate::keep::names;
-use crate::keep::publish::{Header, publish};
 use crate::keep::state::State;
-use crate::kitty::tree::{self, OsWindow};
-use crate::resume::plan::WindowKey;
 use crate::resume::record::Mode;
 use crate::resume::rewrite::count_modes;
-use crate::resume::window::Runs;
 use crate::sys::clock;
 use crate::sys::fault::{Fault, Outcome};
-use crate::sys::lock::Lock;
 use crate::sys::out;
-use crate::sys::token::random_id;
-
-/// How long a save waits for another of the same kitty.
-const WAIT: Duration = Duration::from_secs(10);
 
 /// Saves.
 ///
@@ -158,45 +146,20 @@ fn save(
         .iter()
         .position(|k| k.process == process)
         .unwrap_or(0);
-    // What is decided must not be older than the wait for another save.
-    let lock_dir = state.dir.sub("locks")?;
-    let _lock = Lock::take(&lock_dir, &format!("save-{}", process.pid % 16), WAIT)?;
-    let mut desk = gather(&kitties.seen, &ground);
     let own_window = kitties
         .surroundings
         .window
         .filter(|_| kitties.first_is_ours);
-    let choice = choose(&kitties.seen[at], all, own_window, &desk)?;
-    mark(&mut kitties.seen[at], &desk);
-    let header = Header::now(process, &random_id());
-    let capture = capture::take(&mut kitties.seen[at], &choice, state)?;
-    if changed(&kitties.seen[at].tree, &capture.tree) {
-        kitties.seen[at].tree.clone_from(&capture.tree);
-        desk = gather(&kitties.seen, &ground);
-    }
-    let km = setting::own_path(state)?;
-    let made = make(
-        &capture,
-        &choice,
-        &desk,
-        &ground,
-        process,
-        direct,
-        &header,
-        &km,
-        &state.text(),
-    )?;
-    assets::write_shell_files(state)?;
-    let records = state.records()?;
-    for (name, text) in &made.long {
-        records.write(name, text.as_bytes())?;
-    }
-    publish(
-        &sessions,
-        &format!("{name}{}", names::ENDING),
-        &header,
-        &made.text,
-    )?;
+    let which = if all {
+        Which::All
+    } else {
+        Which::OsWindowOf(own_window)
+    };
+    let taken = take(&mut kitties.seen, at, &ground, state, which, direct)?;
+    taken.publish(state, &sessions, name)?;
+    let Taken {
+        made, choice, tree, ..
+    } = taken;
     let mut said = made.said;
     if replaced {
         said.push("the save of that name before is kept in sessions/.previous".to_owned());
@@ -204,10 +167,7 @@ fn save(
     Ok(Saved {
         name: name.to_owned(),
         windows: made.windows,
-        os_windows: choice
-            .os_windows
-            .as_ref()
-            .map_or(capture.tree.len(), Vec::len),
+        os_windows: choice.os_windows.as_ref().map_or(tree.len(), Vec::len),
         modes: count_modes(&made.plans),
         said,
     })
@@ -225,67 +185,4 @@ fn check_case(files: &[String], name: &str) -> Outcome<()> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Which OS windows are saved, and which windows are none of the desk: our own overlays.
-fn choose(kitty: &SeenKitty, all: bool, window: Option<u64>, desk: &Desk) -> Outcome<Choice> {
-    if kitty.tree.is_empty() {
-        return Err(Fault::refused("kitty shows no window; nothing was saved"));
-    }
-    let skip = tree::windows(&kitty.tree)
-        .filter(|p| p.window.is_utility())
-        // Anything that a window prints can set that mark: it never hides an agent.
-        .filter(|p| {
-            let key = WindowKey {
-                kitty: kitty.process,
-                window: p.window.id,
-            };
-            desk.windows
-                .get(&key)
-                .is_none_or(|seen| seen.runs == Runs::Other)
-        })
-        .map(|p| p.window.id)
-        .collect();
-    if all {
-        return Ok(Choice {
-            os_windows: None,
-            skip,
-        });
-    }
-    let os_window = tree::meant(&kitty.tree, window).ok_or_else(|| {
-        Fault::refused(
-            "no OS window has the focus: run this inside the one you mean, or save with --all",
-        )
-    })?;
-    if os_window
-        .tabs
-        .iter()
-        .all(|t| t.windows.iter().all(crate::kitty::tree::Window::is_utility))
-    {
-        return Err(Fault::refused("that OS window holds nothing to save"));
-    }
-    Ok(Choice {
-        os_windows: Some(vec![os_window.id]),
-        skip,
-    })
-}
-
-/// Whether any window, or what is in front in it, differs.
-fn changed(before: &[OsWindow], now: &[OsWindow]) -> bool {
-    let facts = |tree: &[OsWindow]| -> BTreeSet<(u64, Option<i32>, Vec<Option<i32>>)> {
-        tree::windows(tree)
-            .map(|p| {
-                (
-                    p.window.id,
-                    p.window.pid,
-                    p.window
-                        .foreground_processes
-                        .iter()
-                        .map(|f| f.pid)
-                        .collect(),
-                )
-            })
-            .collect()
-    };
-    facts(before) != facts(now)
 }

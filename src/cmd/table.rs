@@ -149,12 +149,18 @@ pub const VERBS: &[Verb] = &[
     },
     Verb {
         words: &["sessions", "restore"],
-        args: "[NAME|PATH]",
+        args: "[NAME|last|previous|PATH]",
         most: 1,
         about: "open a save; each agent window asks before it resumes",
-        more: "Inside kitty it opens there, else in a new kitty. Without a name it lists what there is.\n\
-               Afterwards it counts the windows that came back and says which are missing.",
+        more: "Inside kitty it opens there, else in a new kitty. Afterwards it counts the windows that came\n\
+               back. last: the newest desk of a kitty that is gone (it crashed, or was quit) and that nobody\n\
+               opened again; previous: the one before. Without a name it opens the only such desk, and\n\
+               where there are several, or none, it lists all there is.",
         examples: &[
+            (
+                "kittymux sessions restore last",
+                "after a crash: what was open",
+            ),
             ("kittymux sessions restore work", "open the save \"work\""),
             (
                 "kittymux sessions restore --dry-run work",
@@ -196,6 +202,28 @@ pub const VERBS: &[Verb] = &[
         run: super::rewrite_files::run,
     },
     Verb {
+        words: &["sessions", "restored"],
+        args: "ID",
+        most: 1,
+        about: "what a restored file has kitty run as it loads it",
+        more: "",
+        examples: &[],
+        options: &[],
+        listed: false,
+        run: super::restored::run,
+    },
+    Verb {
+        words: &["exit-save"],
+        args: "FILE",
+        most: 1,
+        about: "work up what kitty's watcher wrote as kitty went",
+        more: "",
+        examples: &[],
+        options: &[],
+        listed: false,
+        run: super::exit_save::run,
+    },
+    Verb {
         words: &["notice"],
         args: "TEXT",
         most: 1,
@@ -214,6 +242,7 @@ pub fn dispatch(words: Vec<OsString>) -> Exit {
     let words: Vec<String> = words.iter().map(|w| from_os(w)).collect();
     match words.first().map(String::as_str) {
         None => return finish(super::overview::run()),
+        Some("--tick") if words.len() == 1 => return finish(super::tick::run()),
         Some("--version" | "-V") => {
             out::data(concat!("kittymux ", env!("CARGO_PKG_VERSION"), "\n"));
             return Exit::Done;
@@ -343,13 +372,20 @@ fn usage(verb: &Verb) -> String {
 
 /// The help of one verb: examples first.
 fn verb_help(verb: &Verb) -> String {
-    let mut text = format!("{}\n\n", usage(verb));
+    let mut text = format!("{}\n\n", wrapped(&usage(verb), "", "    "));
+    let widest = verb.examples.iter().map(|(c, _)| out::width(c)).max();
     for (command, what) in verb.examples {
-        text.push_str(&format!("  {}  {what}\n", out::pad(command, 40)));
+        let command = out::pad(command, widest.unwrap_or(0));
+        let line = format!("  {command}  {what}");
+        if out::width(&line) <= 80 {
+            text.push_str(&format!("{line}\n"));
+        } else {
+            text.push_str(&format!("  {}\n      {what}\n", command.trim_end()));
+        }
     }
     text.push_str(&format!("\n{}.\n", capital(verb.about)));
     if !verb.more.is_empty() {
-        text.push_str(&format!("{}\n", verb.more));
+        text.push_str(&format!("{}\n", wrapped(verb.more, "", "")));
     }
     if !verb.options.is_empty() {
         text.push('\n');
@@ -363,6 +399,27 @@ fn verb_help(verb: &Verb) -> String {
         text.push_str(&format!("  {}  {}\n", out::pad(&name, 14), option.about));
     }
     text
+}
+
+/// Words in lines of 80 columns at most; what stands in brackets stays together.
+fn wrapped(text: &str, first: &str, rest: &str) -> String {
+    let mut lines = vec![first.to_owned()];
+    let mut open = false;
+    for word in text.split_whitespace() {
+        let together = open;
+        open = (open || word.starts_with('[')) && !word.ends_with(']');
+        let line = lines.last_mut().map_or(0, |l| out::width(l));
+        let fits = together || line + 1 + out::width(word) <= 80;
+        match lines.last_mut() {
+            Some(line) if line.trim().is_empty() => line.push_str(word),
+            Some(line) if fits => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{rest}{word}")),
+        }
+    }
+    lines.join("\n")
 }
 
 fn capital(text: &str) -> String {
@@ -381,7 +438,8 @@ pub fn help() -> String {
          \x20 kittymux sessions restore work    bring it back; each agent window asks first\n\n",
     );
     for verb in VERBS.iter().filter(|v| v.listed) {
-        text.push_str(&format!("  {}\n      {}\n", usage(verb), verb.about));
+        let usage = wrapped(&usage(verb), "  ", "      ");
+        text.push_str(&format!("{usage}\n      {}\n", verb.about));
     }
     text.push_str("  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 not, 2 used wrongly.\n");
     text

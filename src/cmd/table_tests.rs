@@ -56,7 +56,7 @@ fn help_fits_eighty_columns_and_names_every_verb() {
         assert!(all.contains(&verb.words.join(" ")));
         assert!(!verb.examples.is_empty() && !verb.about.is_empty());
         for line in verb_help(verb).lines() {
-            assert!(out::width(line) <= 100, "{line}");
+            assert!(out::width(line) <= 80, "{line}");
         }
     }
     for line in all.lines() {

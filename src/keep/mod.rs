@@ -1,6 +1,8 @@
 //! What we remember: saves and how one becomes current, claims on conversations, our own files.
 
 pub mod assets;
+pub mod autosave;
+pub mod autosaves;
 pub mod beside;
 pub mod checks;
 pub mod claims;
@@ -9,3 +11,5 @@ pub mod publish;
 pub mod records;
 pub mod saves;
 pub mod state;
+pub mod taken;
+pub mod tick_state;

@@ -85,6 +85,15 @@ impl Header {
         })
     }
 
+    /// What stands behind the first line of a file.
+    #[must_use]
+    pub fn body(text: &str) -> &str {
+        match text.split_once('\n') {
+            Some((first, rest)) if first.starts_with("# kittymux ") => rest,
+            _ => text,
+        }
+    }
+
     /// Whether a file with this header may take the place of one with `old`: an older capture of the
     /// same boot never does. Over a boot the clocks cannot be compared, and the later writer wins.
     #[must_use]
@@ -98,6 +107,25 @@ impl Header {
 /// # Errors
 /// When a newer capture stands there, or the file cannot be written; then the old one stands.
 pub fn publish(sessions: &PrivateDir, file: &str, header: &Header, text: &str) -> Outcome<()> {
+    let previous = sessions.sub(".previous")?;
+    replace(sessions, file, header, text, Some(&previous))
+}
+
+/// As [`publish`]; what it replaces is not kept.
+///
+/// # Errors
+/// As [`publish`].
+pub fn publish_over(sessions: &PrivateDir, file: &str, header: &Header, text: &str) -> Outcome<()> {
+    replace(sessions, file, header, text, None)
+}
+
+fn replace(
+    sessions: &PrivateDir,
+    file: &str,
+    header: &Header,
+    text: &str,
+    previous: Option<&PrivateDir>,
+) -> Outcome<()> {
     if let Ok(Some(old)) = sessions.read(file, LIMIT)
         && let Some(old) = Header::read(&crate::sys::bytes::from_bytes(&old))
         && !header.may_replace(&old)
@@ -106,11 +134,10 @@ pub fn publish(sessions: &PrivateDir, file: &str, header: &Header, text: &str) -
             "{file}: a newer save stands there already; it was kept"
         )));
     }
-    let previous = sessions.sub(".previous")?;
     let whole = header.line()
         + text.trim_start_matches('\n')
         + if text.ends_with('\n') { "" } else { "\n" };
-    sessions.replace(file, &crate::sys::bytes::to_bytes(&whole), Some(&previous))
+    sessions.replace(file, &crate::sys::bytes::to_bytes(&whole), previous)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub struct Save {
     pub written_ns: u64,
 }
 
-/// The saves there are, newest first.
+/// The saves there are, newest first; `startup`, which only offers one of them, is none.
 ///
 /// # Errors
 /// When the directory is not ours.
@@ -24,6 +24,9 @@ pub fn saves(state: &State) -> Outcome<Vec<Save>> {
         .iter()
         .filter_map(|file| {
             let name = names::stem(file)?.to_owned();
+            if name == "startup" {
+                return None;
+            }
             Some(Save {
                 written_ns: sessions.written_ns(file)?,
                 name,

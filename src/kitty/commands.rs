@@ -88,6 +88,19 @@ pub fn capture(
     request("kitten", &payload.finish(), None)
 }
 
+/// A new tab with kitty's own shell.
+#[must_use]
+pub fn plain_tab() -> Vec<u8> {
+    request("launch", &Object::new().text("type", "tab").finish(), None)
+}
+
+/// Closes all windows whose user variable `name` is `value` (a token).
+#[must_use]
+pub fn close_by_var(name: &str, value: &str) -> Vec<u8> {
+    let payload = Object::new().text("match", &format!("var:{name}=^{value}$"));
+    request("close-window", &payload.finish(), None)
+}
+
 /// Shows `text` as the title of `window` until its program sets another.
 #[must_use]
 pub fn show_title(window: u64, text: &str) -> Vec<u8> {

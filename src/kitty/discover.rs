@@ -104,13 +104,10 @@ pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<
             Err(why) => search.found.silent.push((address.to_string(), why)),
         }
     }
-    let parent = proc::ancestors(proc::me().pid)
-        .into_iter()
-        .find(|s| is_kitty(s.id.pid, &s.comm))
-        .map(|s| s.id);
+    let parent = parent();
     search.registered(state);
     search.configured(&conf::read());
-    let running = search.running();
+    let running = search.running(&|_| true);
     if !search.found.first_is_ours
         && let Some(parent) = parent
         && let Some(at) = search
@@ -128,6 +125,50 @@ pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<
         .filter(|pid| !search.has(*pid))
         .collect();
     Ok(search.found)
+}
+
+/// The kitty that this process was started from, by its ancestors.
+#[must_use]
+pub fn parent() -> Option<ProcId> {
+    proc::ancestors(proc::me().pid)
+        .into_iter()
+        .find(|s| is_kitty(s.id.pid, &s.comm))
+        .map(|s| s.id)
+}
+
+/// Finds all kitties without asking our environment, and looks at all our processes only when
+/// `everywhere` says so. `known`: where kitties listened before. A kitty that keeps its state
+/// elsewhere (another home, or `KITTYMUX_STATE_DIR`) is not found by that: it has its own timer.
+#[must_use]
+pub fn all(state: Option<&PrivateDir>, known: &[Address], everywhere: bool) -> Vec<Kitty> {
+    let mut search = Search::default();
+    search.registered(state);
+    for address in known {
+        search.try_address(address.clone());
+    }
+    search.configured(&conf::read());
+    if everywhere {
+        search.running(&keeps_its_state_here);
+    }
+    search.found.kitties
+}
+
+/// Whether a process would keep its state where we do.
+fn keeps_its_state_here(pid: i32) -> bool {
+    const NAMES: [&str; 3] = ["KITTYMUX_STATE_DIR", "XDG_STATE_HOME", "HOME"];
+    let Look::Found(set) = proc::environ(pid, &NAMES) else {
+        return false;
+    };
+    let value = |name: &str| {
+        let found = set.iter().find(|(n, v)| n == name && v.starts_with('/'));
+        found.map(|(_, value)| value.clone())
+    };
+    let below = |name: &str, dir: &str| value(name).map(|v| format!("{v}/{dir}"));
+    let theirs = value("KITTYMUX_STATE_DIR")
+        .or_else(|| below("XDG_STATE_HOME", "kittymux"))
+        .or_else(|| below("HOME", ".local/state/kittymux"));
+    let ours = crate::sys::dirs::state().ok();
+    theirs.map(|t| crate::sys::bytes::to_path(&t)) == ours
 }
 
 /// The kitty that was named cannot be used, and no other is taken in its place.
@@ -220,8 +261,9 @@ impl Search {
         }
     }
 
-    /// Our own kitty processes and the sockets they listen on; gives all their pids.
-    fn running(&mut self) -> Vec<i32> {
+    /// Our own kitty processes and the sockets they listen on, as far as they are wanted; gives all
+    /// their pids.
+    fn running(&mut self, is_wanted: &dyn Fn(i32) -> bool) -> Vec<i32> {
         let mut pids = Vec::new();
         let mut listening = None;
         for pid in proc::own_named(&is_kittys_name) {
@@ -232,7 +274,7 @@ impl Search {
                 continue;
             }
             pids.push(pid);
-            if self.has(pid) {
+            if self.has(pid) || !is_wanted(pid) {
                 continue;
             }
             let sockets = listening.get_or_insert_with(listening_sockets);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plan::Choice;
 use super::record::{Mode, Record};
 use super::rewrite::{
-    Content, ENV_RECORD, Form, Shell, VAR_ASKED, VAR_SAVE, WindowPlan, is_ours, record_text,
+    Content, ENV_RECORD, Form, Shell, VAR_ASKED, VAR_SAVE, VAR_SESSION, WindowPlan, is_ours,
+    record_text,
 };
 use crate::agents::argv::{looks_secret, plain as plain_name, recognise};
 use crate::agents::definitions::Definitions;
@@ -125,8 +126,24 @@ pub fn plan(
     };
     WindowPlan {
         content,
-        session: window.session_name.clone().unwrap_or_default(),
+        session: session(window),
     }
+}
+
+/// The kitty session of a window. A restored desk has the name of its file there: the session it
+/// belonged to before is what counts.
+fn session(window: &Window) -> String {
+    let now = window.session_name.as_deref().unwrap_or("");
+    if is_desk_name(now) {
+        return window.var(VAR_SESSION).unwrap_or("").to_owned();
+    }
+    now.to_owned()
+}
+
+/// Whether a kitty session's name is that of a desk that was saved by itself, which no person gave.
+#[must_use]
+pub fn is_desk_name(name: &str) -> bool {
+    name == "startup" || name.starts_with("autosave-")
 }
 
 /// The record that a line of ours carries.

@@ -12,7 +12,23 @@ pub fn boot_ns() -> u64 {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let clock = ClockId::Monotonic; // counts sleep on macOS
     let t = clock_gettime(clock);
-    u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(t.tv_nsec).unwrap_or(0)
+    let now = u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(t.tv_nsec).unwrap_or(0);
+    shifted(now, "KITTYMUX_BOOT_SHIFT")
+}
+
+/// A debug build can be made to think it later (or, by wall time, earlier) than it is: seconds.
+#[cfg(debug_assertions)]
+fn shifted(now: u64, variable: &str) -> u64 {
+    let seconds = std::env::var(variable)
+        .ok()
+        .and_then(|v| v.parse::<i64>().ok());
+    now.saturating_add_signed(seconds.unwrap_or(0).saturating_mul(1_000_000_000))
+}
+
+#[cfg(not(debug_assertions))]
+fn shifted(now: u64, _variable: &str) -> u64 {
+    now
 }
 
 /// Nanoseconds since the Unix epoch by the wall clock.
@@ -21,7 +37,10 @@ pub fn wall_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    shifted(
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
+        "KITTYMUX_WALL_SHIFT",
+    )
 }
 
 /// Identity of this boot: 32 hexadecimal digits, or empty where it cannot be read.

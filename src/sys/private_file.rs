@@ -104,6 +104,15 @@ impl PrivateDir {
     /// # Errors
     /// When it is a link, no regular file, somebody else's, too large or unreadable.
     pub fn read(&self, name: &str, limit: usize) -> Outcome<Option<Vec<u8>>> {
+        let Some(fd) = self.open_own(name)? else {
+            return Ok(None);
+        };
+        read_limited(fd, limit)
+            .map(Some)
+            .map_err(|e| Fault::file("read", &self.join(name), e))
+    }
+
+    fn open_own(&self, name: &str) -> Outcome<Option<OwnedFd>> {
         let path = self.join(name);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let fd = match fs::openat(&self.fd, name, flags, Mode::empty()) {
@@ -121,9 +130,24 @@ impl PrivateDir {
         if stat.st_mode & 0o077 != 0 {
             let _ = fs::fchmod(&fd, Mode::RUSR | Mode::WUSR);
         }
-        read_limited(fd, limit)
-            .map(Some)
-            .map_err(|e| Fault::file("read", &path, e))
+        Ok(Some(fd))
+    }
+
+    /// The first `most` bytes of `name` at most; `None` when it is not there.
+    ///
+    /// # Errors
+    /// As [`PrivateDir::read`].
+    pub fn read_head(&self, name: &str, most: usize) -> Outcome<Option<Vec<u8>>> {
+        use std::io::Read;
+        let Some(fd) = self.open_own(name)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        std::fs::File::from(fd)
+            .take(u64::try_from(most).unwrap_or(u64::MAX))
+            .read_to_end(&mut bytes)
+            .map_err(|e| Fault::file("read", &self.join(name), e))?;
+        Ok(Some(bytes))
     }
 
     /// Writes `name` whole: a new temporary file, synced, renamed over the old one.
@@ -134,6 +158,23 @@ impl PrivateDir {
         self.replace(name, bytes, None)
     }
 
+    /// As [`PrivateDir::write`], without waiting for the disk: for what may be lost in a power cut.
+    ///
+    /// # Errors
+    /// On any failure the old file stands and nothing is left behind.
+    pub fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Outcome<()> {
+        let temp = temp_name();
+        let path = self.join(name);
+        let done = self.make_temp(&temp, bytes).and_then(|_| {
+            fs::renameat(&self.fd, &temp, &self.fd, name)
+                .map_err(|e| Fault::file("replace", &path, e))
+        });
+        if done.is_err() {
+            let _ = fs::unlinkat(&self.fd, &temp, AtFlags::empty());
+        }
+        done
+    }
+
     /// As [`PrivateDir::write`], keeping what `name` was under the same name in `previous`.
     ///
     /// # Errors
@@ -142,7 +183,7 @@ impl PrivateDir {
         let temp = temp_name();
         let done = self.write_temp(&temp, bytes).and_then(|()| {
             if let Some(previous) = previous {
-                self.keep(name, previous)?;
+                self.link_into(name, previous, name)?;
             }
             let path = self.join(name);
             pass("rename")
@@ -159,6 +200,13 @@ impl PrivateDir {
     }
 
     fn write_temp(&self, temp: &str, bytes: &[u8]) -> Outcome<()> {
+        let fd = self.make_temp(temp, bytes)?;
+        pass("sync")
+            .and_then(|()| Ok(sync_file(&fd)?))
+            .map_err(|e| Fault::file("sync", &self.join(temp), e))
+    }
+
+    fn make_temp(&self, temp: &str, bytes: &[u8]) -> Outcome<OwnedFd> {
         let path = self.join(temp);
         let fault = |op| move |e: io::Error| Fault::file(op, &self.join(temp), e);
         pass("create").map_err(fault("create"))?;
@@ -167,15 +215,17 @@ impl PrivateDir {
         let fd = fs::openat(&self.fd, temp, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|e| Fault::file("create", &path, e))?;
         write_all(fd.as_fd(), bytes).map_err(fault("write"))?;
-        pass("sync")
-            .and_then(|()| Ok(sync_file(&fd)?))
-            .map_err(fault("sync"))
+        Ok(fd)
     }
 
-    /// Links what `name` is now into `previous`, atomically over an older one there.
-    fn keep(&self, name: &str, previous: &Self) -> Outcome<()> {
+    /// Links what `name` is now into `other` as `to`, atomically over an older one there; absence of
+    /// `name` is no error.
+    ///
+    /// # Errors
+    /// When it cannot be linked.
+    pub fn link_into(&self, name: &str, other: &Self, to: &str) -> Outcome<()> {
         let temp = temp_name();
-        let path = previous.join(name);
+        let (previous, path) = (other, other.join(to));
         let fault = |e: io::Error| Fault::file("keep the old file as", &path, e);
         pass("link").map_err(fault)?;
         match fs::linkat(&self.fd, name, &previous.fd, &temp, AtFlags::empty()) {
@@ -184,10 +234,19 @@ impl PrivateDir {
             Err(e) => return Err(fault(e.into())),
         }
         let moved = pass("rename previous")
-            .and_then(|()| Ok(fs::renameat(&previous.fd, &temp, &previous.fd, name)?));
+            .and_then(|()| Ok(fs::renameat(&previous.fd, &temp, &previous.fd, to)?));
         // Renaming a link over another link of the same file leaves both: take the spare one away.
         let _ = fs::unlinkat(&previous.fd, &temp, AtFlags::empty());
         moved.map_err(fault)
+    }
+
+    /// Renames `name` to `to` within the directory.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn put_away(&self, name: &str, to: &str) -> Outcome<()> {
+        fs::renameat(&self.fd, name, &self.fd, to)
+            .map_err(|e| Fault::file("put aside", &self.join(name), e))
     }
 
     /// Removes `name`; absence is no error.
@@ -336,96 +395,5 @@ fn make_dirs(path: &Path) -> Outcome<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    use super::super::fault_point::{STEPS, arm};
-    use super::*;
-
-    fn mode(path: &Path) -> u32 {
-        std::fs::symlink_metadata(path)
-            .map(|m| m.permissions().mode() & 0o7777)
-            .unwrap_or(0)
-    }
-
-    #[test]
-    fn a_write_stopped_at_any_system_call_leaves_the_old_or_the_new_file_whole() {
-        let top = tempfile::tempdir().expect("a temporary directory");
-        let mut stopped = 0;
-        for step in 0..STEPS + 4 {
-            let dir = PrivateDir::open(&top.path().join(format!("s{step}"))).expect("open");
-            let previous = dir.sub(".previous").expect("sub");
-            dir.write("a", b"old").expect("first write");
-            arm(Some(step));
-            let done = dir.replace("a", b"the new one", Some(&previous));
-            arm(None);
-            let now = dir.read("a", 100).expect("read").expect("there");
-            let names = dir.names().expect("names");
-            assert_eq!(names, [".previous", "a"], "no litter after step {step}");
-            match done {
-                Ok(()) => {
-                    assert_eq!(now, b"the new one");
-                    assert_eq!(
-                        previous.read("a", 100).expect("read"),
-                        Some(b"old".to_vec())
-                    );
-                }
-                Err(e) => {
-                    stopped += 1;
-                    assert!(
-                        now == b"old" || e.to_string().contains("sync"),
-                        "step {step}: {e}"
-                    );
-                }
-            }
-            assert!(
-                previous.names().expect("names").iter().all(|n| n == "a"),
-                "step {step}"
-            );
-        }
-        assert_eq!(stopped, STEPS, "every step was stopped once");
-    }
-
-    #[test]
-    fn modes_are_private_from_the_start_and_loose_ones_are_tightened() {
-        let top = tempfile::tempdir().expect("a temporary directory");
-        let path = top.path().join("x/state");
-        let dir = PrivateDir::open(&path).expect("open");
-        dir.write("f", b"1").expect("write");
-        assert_eq!((mode(&path), mode(&path.join("f"))), (0o700, 0o600));
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("chmod");
-        std::fs::set_permissions(path.join("f"), PermissionsExt::from_mode(0o644)).expect("chmod");
-        let dir = PrivateDir::open(&path).expect("open");
-        assert_eq!(dir.read("f", 10).expect("read"), Some(b"1".to_vec()));
-        assert_eq!((mode(&path), mode(&path.join("f"))), (0o700, 0o600));
-    }
-
-    #[test]
-    fn links_pipes_and_large_files_are_refused() {
-        let top = tempfile::tempdir().expect("a temporary directory");
-        let dir = PrivateDir::open(&top.path().join("state")).expect("open");
-        dir.write("real", b"12345").expect("write");
-        symlink("real", dir.join("link")).expect("symlink");
-        rustix::fs::mkfifoat(rustix::fs::CWD, dir.join("pipe"), Mode::RUSR).expect("mkfifo");
-        assert!(dir.read("link", 10).is_err());
-        assert!(dir.read("pipe", 10).is_err());
-        assert!(dir.read("real", 4).is_err());
-        assert!(dir.read("absent", 4).expect("read").is_none());
-        symlink(dir.path(), top.path().join("way")).expect("symlink");
-        let fault = PrivateDir::open(&top.path().join("way"))
-            .expect_err("a link")
-            .to_string();
-        assert!(fault.contains("symbolic link"), "{fault}");
-    }
-
-    #[test]
-    fn temporary_files_of_dead_writers_are_swept() {
-        let top = tempfile::tempdir().expect("a temporary directory");
-        let dir = PrivateDir::open(&top.path().join("state")).expect("open");
-        dir.write(".tmp-999999999-dead", b"").expect("write");
-        dir.write(&format!(".tmp-{}-live", std::process::id()), b"")
-            .expect("write");
-        dir.sweep();
-        assert_eq!(dir.names().expect("names").len(), 1);
-    }
-}
+#[path = "private_file_tests.rs"]
+mod tests;

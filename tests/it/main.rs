@@ -1,6 +1,7 @@
 //! The integration tests, one program. Those of `scenarios` run against `fake-kitty`, and the same
 //! ones inside the chroot of `tests/real` against a real kitty.
 
+mod autosave;
 mod bad_input;
 mod check;
 mod desks;

@@ -275,8 +275,19 @@ impl Rig {
 
     /// Runs kittymux as a person in a window of `kitty` would.
     pub fn kittymux(&self, kitty: Option<&Kitty>, words: &[&str]) -> Output {
+        self.kittymux_with(kitty, words, &[])
+    }
+
+    /// As [`Rig::kittymux`], with more in its environment.
+    pub fn kittymux_with(
+        &self,
+        kitty: Option<&Kitty>,
+        words: &[&str],
+        env: &[(&str, &str)],
+    ) -> Output {
         let mut command = self.command(&self.top.path().join("tools/kittymux"));
         command.args(words).stdin(Stdio::null());
+        command.envs(env.iter().copied());
         if let Some(kitty) = kitty {
             command
                 .env("KITTY_LISTEN_ON", kitty.address.to_string())
@@ -291,6 +302,22 @@ impl Rig {
             self.dump();
         }
         output
+    }
+
+    /// One tick of the timer, `later` seconds from now by the boot clock.
+    pub fn tick(&self, later: i64) {
+        let shift = later.to_string();
+        let output = self.kittymux_with(None, &["--tick"], &[("KITTYMUX_BOOT_SHIFT", &shift)]);
+        assert!(
+            output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+        self.dump();
+    }
+
+    /// The state directory.
+    pub fn state(&self) -> PathBuf {
+        self.home().join(".local/state/kittymux")
     }
 
     /// Copies every save to the directory whose files kitty's own parser is asked about.

@@ -76,6 +76,15 @@ impl Scene {
         .id
     }
 
+    /// Presses Enter at a prompt, once it hears keys, and waits for the agent on that conversation.
+    pub fn resume(&self, id: u64, sid: &str) {
+        self.kitty.shows(id, "Enter resume");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        self.kitty.send(id, "\r");
+        self.kitty
+            .shows(id, &format!("conversation {sid} (resumed)"));
+    }
+
     /// The words of the newest start of an agent, and its directory.
     pub fn last_start(&self) -> (Vec<String>, String) {
         let line = self.rig.starts().pop().expect("a start");

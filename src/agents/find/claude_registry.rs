@@ -45,6 +45,11 @@ pub fn live(subject: &Subject<'_>) -> Look<Live> {
     unknown.map_or(Look::Nothing, Look::Unknown)
 }
 
+/// The entry of a process.
+pub fn file(root: &Path, process: ProcId) -> std::path::PathBuf {
+    root.join("sessions").join(format!("{}.json", process.pid))
+}
+
 /// What an entry says.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
@@ -53,7 +58,7 @@ struct Entry {
 }
 
 fn entry(root: &Path, process: ProcId) -> Look<Entry> {
-    let path = root.join("sessions").join(format!("{}.json", process.pid));
+    let path = file(root, process);
     let written_ns = match bounded::facts(&path) {
         Look::Found(facts) => facts.touched_ns,
         Look::Nothing => return Look::Nothing,

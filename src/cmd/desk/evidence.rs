@@ -28,6 +28,14 @@ pub(super) struct Candidate<'a> {
     pub(super) env: Look<Vec<(String, String)>>,
 }
 
+impl Candidate<'_> {
+    /// The file in which this process keeps saying which conversation it has.
+    pub(super) fn record_file(&self, ground: &Ground<'_>) -> Option<std::path::PathBuf> {
+        let env = self.env.as_ref().found()?;
+        find::record_file(self.def, env, &ground.home, self.process)
+    }
+}
+
 /// Our own agent processes outside all windows: in tmux, in another terminal, over ssh.
 pub(super) fn outside<'a>(defs: &'a Definitions, in_windows: &BTreeSet<i32>) -> Vec<Candidate<'a>> {
     let mut found: Vec<(Process, Candidate<'a>)> = Vec::new();

@@ -1,20 +1,12 @@
 //! What a save holds, for a person and as JSON.
 
 use super::expected;
-use crate::cmd::exit::Exit;
 use crate::cmd::report::home_text;
-use crate::keep::names::ENDING;
-use crate::keep::publish::{Header, LIMIT};
-use crate::keep::saves::saves;
-use crate::keep::state::State;
 use crate::kitty::launch_line::{LaunchLine, Startup};
-use crate::kitty::session_file::{Item, Origin, SessionFile};
+use crate::kitty::session_file::{Item, SessionFile};
 use crate::resume::prompt::{command, shown_directory};
 use crate::resume::record::{Mode, Record};
 use crate::resume::rewrite::record_text;
-use crate::sys::bytes::from_bytes;
-use crate::sys::clock;
-use crate::sys::fault::Outcome;
 use crate::sys::json::{self, Object};
 use crate::sys::out;
 
@@ -130,64 +122,4 @@ pub(super) fn describe(launch: &LaunchLine) -> Object {
             .maybe("agent", None)
             .texts("command", &launch.program()),
     }
-}
-
-pub(super) fn list(state: &State, as_json: bool) -> Outcome<Exit> {
-    let saves = saves(state)?;
-    let sessions = state.sessions()?;
-    let now = clock::wall_ns();
-    let mut rows = Vec::new();
-    for save in &saves {
-        let file = format!("{}{ENDING}", save.name);
-        let bytes = sessions
-            .read(&file, LIMIT)
-            .ok()
-            .flatten()
-            .unwrap_or_default();
-        let text = from_bytes(&bytes);
-        let parsed = SessionFile::read(&text, Origin::Person, &[]);
-        let agents = parsed
-            .launches()
-            .filter(|l| record_text(l).is_some())
-            .count();
-        let captured = Header::read(&text).map(|h| h.captured);
-        rows.push((save, expected(&parsed).len(), agents, captured));
-    }
-    if as_json {
-        let list = json::list(rows.iter().map(|(save, windows, agents, captured)| {
-            Object::new()
-                .text("name", &save.name)
-                .number("windows", *windows as u64)
-                .number("agents", *agents as u64)
-                .text("written", &clock::rfc3339(save.written_ns))
-                .maybe("captured", captured.as_deref())
-                .finish()
-        }));
-        out::data(
-            &(Object::new()
-                .number("version", 1)
-                .raw("saves", &list)
-                .finish()
-                + "\n"),
-        );
-        return Ok(Exit::Done);
-    }
-    if rows.is_empty() {
-        out::data("nothing is saved yet: kittymux sessions save NAME\n");
-        return Ok(Exit::Done);
-    }
-    let width = rows
-        .iter()
-        .map(|(s, ..)| out::width(&s.name))
-        .max()
-        .unwrap_or(0);
-    for (save, windows, agents, _) in rows {
-        let age = clock::span(now.saturating_sub(save.written_ns) / 1_000_000_000);
-        out::data(&format!(
-            "{}  {age:>4} ago  {windows:>3} windows  {agents:>3} agents\n",
-            out::pad(&save.name, width)
-        ));
-    }
-    out::note("restore one: kittymux sessions restore NAME");
-    Ok(Exit::Done)
 }

@@ -132,6 +132,10 @@ impl Asking<'_> {
                 }
                 Event::Nothing if deaf => {
                     deaf = begin.elapsed() < Duration::from_millis(DEAF_MS);
+                    if !deaf {
+                        // Now, since no key that comes meanwhile is lost any more.
+                        self.prompt.take_desk();
+                    }
                     if !deaf && let Some(wish) = self.permitted() {
                         return wish;
                     }

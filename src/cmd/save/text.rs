@@ -35,22 +35,39 @@ pub struct Made {
     pub said: Vec<String>,
 }
 
+/// What a text is made from and with, besides what was seen.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// What of the kitty it holds.
+    pub choice: &'a Choice,
+    /// The save's first line.
+    pub header: &'a Header,
+    /// Whether agents come back without a question.
+    pub direct: bool,
+    /// The stable path of kittymux.
+    pub km: &'a str,
+    /// The state directory.
+    pub state: &'a str,
+}
+
 /// Makes the text of a save out of a capture: read, repaired, rewritten, and proven to load.
 ///
 /// # Errors
 /// When the result would not load, or holds no window.
-#[allow(clippy::too_many_arguments)]
 pub fn make(
     capture: &Capture,
-    choice: &Choice,
     desk: &Desk,
     ground: &Ground<'_>,
-    kitty: ProcId,
-    direct: bool,
-    header: &Header,
-    km: &str,
-    state: &str,
+    source: Source<'_>,
 ) -> Outcome<Made> {
+    let Source {
+        choice,
+        header,
+        direct,
+        km,
+        state,
+    } = source;
+    let kitty = header.kitty;
     let mut file = SessionFile::read(&capture.text, Origin::Kitty, &several_lines(&capture.tree));
     if !file.has_windows() {
         return Err(Fault::refused(
@@ -64,7 +81,9 @@ pub fn make(
             .is_some_and(|set| !set.is_empty())
     }));
     let kept: BTreeSet<u64> = file.launches().filter_map(LaunchLine::id).collect();
-    file.refocus(&kept_tabs(&capture.tree, choice, &kept));
+    if capture.is_kittys {
+        file.refocus(&kept_tabs(&capture.tree, choice, &kept));
+    }
     let kitty_shell = kitty_shell(kitty);
     let own_shell = from_os(dirs::shell().as_os_str());
     let common = Common {

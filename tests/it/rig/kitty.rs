@@ -66,6 +66,11 @@ impl Kitty {
             .expect("an id")
     }
 
+    /// Runs one of kitty's mappable actions.
+    pub fn act(&self, action: &str) {
+        self.ask(&commands::action(action)).expect("the action");
+    }
+
     /// Types into a window.
     pub fn send(&self, id: u64, text: &str) {
         let payload = Object::new()

@@ -1,0 +1,215 @@
+//! The desk of a kitty that is going, or gone: what its windows showed at that moment, the last
+//! plan, and what the agents' hooks wrote down. Its processes are never asked: they are dying.
+
+use std::collections::BTreeMap;
+
+use super::evidence::Candidate;
+use super::{Desk, Ground, agent_seen, environment};
+use crate::agents::argv::{Kind, argv_id, recognise};
+use crate::agents::window::{AgentRun, State as JobState};
+use crate::kitty::tree::{self, OsWindow, Window};
+use crate::resume::last_plan::{LastPlan, LastWindow};
+use crate::resume::plan::{Choice, Source, WindowKey};
+use crate::resume::record::Mode;
+use crate::resume::window::{Runs, Seen};
+use crate::sys::look::Look;
+use crate::sys::proc::ProcId;
+
+/// The processes of a window at its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Processes {
+    /// Its own.
+    pub child: Option<ProcId>,
+    /// Those in front.
+    pub foreground: Vec<ProcId>,
+}
+
+/// What is known of a kitty at its end.
+pub struct End<'a> {
+    /// The kitty.
+    pub kitty: ProcId,
+    /// Its windows.
+    pub tree: &'a [OsWindow],
+    /// The processes of its windows.
+    pub processes: &'a BTreeMap<u64, Processes>,
+    /// Its last plan, if there is one.
+    pub plan: Option<&'a LastPlan>,
+    /// The session a process is in, and its directory, by its hook's records.
+    pub hooked: &'a dyn Fn(ProcId) -> Option<(String, Option<String>)>,
+}
+
+/// The desk of `end`.
+#[must_use]
+pub fn desk(end: &End<'_>, ground: &Ground<'_>) -> Desk {
+    let mut desk = Desk::default();
+    let none = Processes::default();
+    for place in tree::windows(end.tree) {
+        let id = place.window.id;
+        let processes = end.processes.get(&id).unwrap_or(&none);
+        let planned = end
+            .plan
+            .and_then(|p| p.windows.iter().find(|w| w.window == id))
+            // A window's own process is the same from plan to end, or the plan is of another.
+            .filter(|w| processes.child.is_none() || processes.child == w.child);
+        let seen = window(place.window, processes, planned, end, ground);
+        let key = WindowKey {
+            kitty: end.kitty,
+            window: id,
+        };
+        desk.windows.insert(key, seen);
+    }
+    desk
+}
+
+fn window(
+    window: &Window,
+    processes: &Processes,
+    planned: Option<&LastWindow>,
+    end: &End<'_>,
+    ground: &Ground<'_>,
+) -> Seen {
+    let in_front = |process: &ProcId| {
+        processes.foreground.contains(process) || processes.child == Some(*process)
+    };
+    if let Some(LastWindow {
+        agent: Some((process, stopped)),
+        seen,
+        ..
+    }) = planned
+    {
+        // With its last window every child is dead already: then nothing is in front any more.
+        if *stopped || processes.foreground.is_empty() || in_front(process) {
+            return hooked(seen, *process, end, ground);
+        }
+    }
+    let base = planned.map(|p| &p.seen);
+    if let Some(agent) = agent_in_front(window, processes, end, ground) {
+        return Seen {
+            runs: agent,
+            shell: base.and_then(|s| s.shell.clone()),
+            zdotdir: base.and_then(|s| s.zdotdir.clone()),
+            foreground: None,
+        };
+    }
+    let foreground = window
+        .foreground_processes
+        .iter()
+        .filter(|f| f.pid != window.pid && !f.cmdline.is_empty())
+        .max_by_key(|f| f.pid)
+        .map(|f| f.cmdline.clone());
+    match planned.map(|p| &p.seen) {
+        Some(
+            seen @ Seen {
+                runs: Runs::Waiting { .. },
+                ..
+            },
+        ) => seen.clone(),
+        Some(seen) => Seen {
+            runs: Runs::Other,
+            foreground,
+            ..seen.clone()
+        },
+        None => Seen {
+            runs: Runs::Other,
+            shell: None,
+            zdotdir: None,
+            foreground,
+        },
+    }
+}
+
+/// What was planned, on the conversation the agent's hook names where that is a later one.
+fn hooked(seen: &Seen, process: ProcId, end: &End<'_>, ground: &Ground<'_>) -> Seen {
+    let mut seen = seen.clone();
+    if let (Runs::Agent(agent), Some((sid, cwd))) = (&mut seen.runs, (end.hooked)(process))
+        && agent.choice.sid != sid
+        && let Some(def) = ground.defs.get(&agent.agent)
+        && let Some(sid) = def.id.accept(&sid)
+        && let Ok(resume) = crate::agents::argv::resume(
+            def,
+            &agent.fresh,
+            crate::agents::argv::Selector::Exact(&sid),
+        )
+    {
+        agent.resume = resume.words;
+        agent.choice = Choice {
+            mode: Mode::Exact,
+            sid,
+            source: Source::Live,
+            why: "hook".to_owned(),
+            cwd: cwd.filter(|d| *d != agent.cwd),
+        };
+    }
+    seen
+}
+
+/// An agent that no plan knows yet, by what kitty showed of it.
+fn agent_in_front(
+    window: &Window,
+    processes: &Processes,
+    end: &End<'_>,
+    ground: &Ground<'_>,
+) -> Option<Runs> {
+    let found = window.foreground_processes.iter().find_map(|shown| {
+        let call = recognise(ground.defs, &shown.cmdline, None, "")?;
+        (call.kind == Kind::Interactive).then_some((shown, call))
+    });
+    let (shown, call) = found?;
+    let pid = shown.pid?;
+    let process = processes
+        .foreground
+        .iter()
+        .chain(&processes.child)
+        .find(|p| p.pid == pid)
+        .copied()
+        .unwrap_or(ProcId { pid, start: 0 });
+    let def = ground.defs.get(&call.agent)?;
+    let run = AgentRun {
+        agent: call.agent.clone(),
+        process,
+        inner: Vec::new(),
+        words: call.words.clone(),
+        raw_argv: shown.cmdline.clone(),
+        exe: Look::Nothing,
+        cwd: shown.cwd.clone().map_or(Look::Nothing, Look::Found),
+        state: JobState::Foreground,
+        is_window_process: window.pid == Some(pid),
+        inside: None,
+        shell_above: None,
+    };
+    let candidate = Candidate {
+        def,
+        key: None,
+        process,
+        inner: Vec::new(),
+        words: call.words,
+        cwd: shown.cwd.clone().or_else(|| window.cwd.clone()),
+        env: if crate::sys::proc::is_same(process) {
+            environment(pid, def)
+        } else {
+            Look::Nothing
+        },
+    };
+    let exact = |sid: String, source, why: &str, cwd| Choice {
+        mode: Mode::Exact,
+        sid,
+        source,
+        why: why.to_owned(),
+        cwd,
+    };
+    let choice = (end.hooked)(process)
+        .and_then(|(sid, cwd)| Some(exact(def.id.accept(&sid)?, Source::Live, "hook", cwd)))
+        .or_else(|| {
+            let sid = argv_id(def, &candidate.words)?;
+            Some(exact(sid, Source::Argv, "command line", None))
+        })
+        .unwrap_or_else(|| Choice {
+            mode: Mode::New,
+            sid: String::new(),
+            source: Source::None,
+            why: "kitty ended before it could be looked at".to_owned(),
+            cwd: None,
+        });
+    let agent = agent_seen(&candidate, &run, choice).ok()?;
+    Some(Runs::Agent(Box::new(agent)))
+}

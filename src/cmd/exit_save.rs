@@ -1,0 +1,275 @@
+//! `exit-save FILE`: works up what kitty's watcher wrote as kitty, or one of its OS windows, went.
+//!
+//! The watcher's file is kitty's own text and window list, written durably before anything else.
+//! What is not worked up here (the machine went down, the worker was killed) the next tick does.
+
+mod left;
+
+use std::time::Duration;
+
+use left::{Left, groups};
+
+use super::autosaved;
+use super::capture::{Capture, Choice};
+use super::desk::Ground;
+use super::desk::at_the_end::{self, End};
+use super::exit::Exit;
+use super::plans;
+use super::save::take;
+use super::setting;
+use super::table::Args;
+use crate::keep::autosaves;
+use crate::keep::names::ENDING;
+use crate::keep::publish::{Header, LIMIT};
+use crate::keep::state::State;
+use crate::kitty::session_file::{Origin, SessionFile};
+use crate::resume::last_plan::LastPlan;
+use crate::resume::rewrite::record_text;
+use crate::sys::bytes::{from_bytes, to_path};
+use crate::sys::clock;
+use crate::sys::fault::{Fault, Outcome};
+use crate::sys::lock::Lock;
+use crate::sys::private_file::PrivateDir;
+use crate::sys::proc;
+use crate::sys::token::random_id;
+
+/// How long OS windows that went one by one belong together, nanoseconds.
+const TOGETHER_NS: u64 = 10_000_000_000;
+
+/// How many OS windows that were closed by themselves are kept.
+const CLOSED: usize = 5;
+
+/// Works up FILE and what belongs to it.
+///
+/// # Errors
+/// Why it could not be; the file stays for the next tick.
+pub fn run(args: &Args) -> Outcome<Exit> {
+    let state = State::open()?;
+    let Some(path) = args.words.first().map(|w| to_path(w)) else {
+        crate::sys::out::message("exit-save needs the file that kitty's watcher wrote");
+        return Ok(Exit::UsedWrongly);
+    };
+    let exits = exits(&state)?;
+    let name = path
+        .file_name()
+        .map(crate::sys::bytes::from_os)
+        .unwrap_or_default();
+    let group = left::group_of(&name)
+        .filter(|_| exits.join(&name) == path)
+        .ok_or_else(|| {
+            Fault::refused(format!(
+                "{} is no file of kitty's watcher: they lie in {}",
+                crate::sys::fault::shown_path(&path),
+                crate::sys::fault::shown_path(exits.path())
+            ))
+        })?;
+    let Some(_lock) = lock(&state, &group)? else {
+        // Another one is at it and takes this file along.
+        return Ok(Exit::Done);
+    };
+    // Its plan now: a later tick may have forgotten a kitty that is gone.
+    let plan = plan_of(&state, &group);
+    loop {
+        let left = left::read(&exits, &group);
+        if is_ready(&left) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let done = work_up(&state, &exits, &group, plan.as_ref());
+    autosaved::keep_up(&state).and(done)?;
+    Ok(Exit::Done)
+}
+
+/// Finishes what no worker has finished; a group whose worker still waits is left to it.
+///
+/// # Errors
+/// What could not be finished.
+pub fn finish_left(state: &State) -> Outcome<()> {
+    let path = state.dir.join("sessions").join(".exit");
+    let Some(exits) = PrivateDir::existing(&path)? else {
+        return Ok(());
+    };
+    let mut result = Ok(());
+    for group in groups(&exits) {
+        if !is_ready(&left::read(&exits, &group)) {
+            continue;
+        }
+        if let Some(_lock) = lock(state, &group)? {
+            let plan = plan_of(state, &group);
+            result = work_up(state, &exits, &group, plan.as_ref()).and(result);
+        }
+    }
+    result
+}
+
+fn exits(state: &State) -> Outcome<PrivateDir> {
+    state.sessions()?.sub(".exit")
+}
+
+fn lock(state: &State, group: &str) -> Outcome<Option<Lock>> {
+    let slot = crate::sys::token::fingerprint(group.as_bytes()) % 16;
+    Lock::try_take(&state.dir.sub("locks")?, &format!("exit-{slot}"))
+}
+
+fn plan_of(state: &State, group: &str) -> Option<LastPlan> {
+    let (boot, kitty) = left::kitty_of(group)?;
+    plans::of_boot(state, &boot)
+        .into_iter()
+        .find(|p| p.kitty == kitty)
+}
+
+/// Whether it is known how these belong together: kitty is gone, it said so itself, or nothing more
+/// has come for a while.
+fn is_ready(left: &[Left]) -> bool {
+    let newest = left.iter().map(|l| l.up).max().unwrap_or(0);
+    left.iter().any(|l| l.is_desk() || !is_running(l))
+        || clock::boot_ns().saturating_sub(newest) >= TOGETHER_NS
+}
+
+fn work_up(state: &State, exits: &PrivateDir, group: &str, plan: Option<&LastPlan>) -> Outcome<()> {
+    let (whole, broken) = left::read_all(exits, group);
+    for name in broken {
+        exits.put_away(&name, &format!("bad-{name}"))?;
+    }
+    let Some(last) = whole.last() else {
+        return Ok(());
+    };
+    let mut parts: Vec<&Left> = Vec::new();
+    if let Some(desk) = whole.iter().rev().find(|l| l.is_desk()) {
+        parts.push(desk);
+    } else if !is_running(last) {
+        // Those that went together, in the order in which they stood: the last one went first.
+        let together = |l: &&Left| last.up.saturating_sub(l.up) < TOGETHER_NS;
+        parts.extend(whole.iter().filter(together).rev());
+    }
+    let mut result = Ok(());
+    if parts.is_empty() {
+        for closed in &whole {
+            result = keep_closed(state, closed, plan).and(result);
+        }
+    } else {
+        let joined = Left::join(&parts);
+        result = publish_desk(state, &joined, plan);
+    }
+    if result.is_ok() {
+        for done in &whole {
+            exits.remove(&done.name)?;
+        }
+    }
+    result
+}
+
+/// The desk of a kitty that is gone becomes its save, unless it was one bare shell.
+fn publish_desk(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<()> {
+    let (header, made) = make(state, left, plan)?;
+    if is_bare(&made.text) {
+        return Ok(());
+    }
+    let sessions = state.sessions()?;
+    let name = autosaves::name(&left.boot, left.kitty);
+    let old = sessions
+        .read(&format!("{name}{ENDING}"), LIMIT)
+        .ok()
+        .flatten();
+    let ids = |text: &str| -> Vec<Option<u64>> {
+        let file = SessionFile::read(text, Origin::Person, &[]);
+        file.launches().map(|l| l.id()).collect()
+    };
+    if old.is_some_and(|old| ids(&from_bytes(&old)) != ids(&made.text)) {
+        autosaves::put_aside(&sessions, &name)?;
+    }
+    match take::store_over(state, &sessions, &name, &header, &made) {
+        // A newer save stands there: that is as good.
+        Err(Fault::Refused(_)) => Ok(()),
+        other => other,
+    }
+}
+
+/// An OS window that its owner closed while kitty went on: it is kept for a while, and is no desk.
+fn keep_closed(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<()> {
+    let (header, made) = make(state, left, plan)?;
+    if is_bare(&made.text) {
+        return Ok(());
+    }
+    let closed = state.sessions()?.sub(".closed")?;
+    let name = format!("closed-{:020}-{}", left.up, left.kitty.pid);
+    take::store_over(state, &closed, &name, &header, &made)?;
+    let mut names: Vec<(u64, String)> = closed
+        .names()?
+        .into_iter()
+        .filter_map(|n| Some((closed.written_ns(&n)?, n)))
+        .collect();
+    names.sort();
+    for (_, name) in names.iter().rev().skip(CLOSED) {
+        closed.remove(name)?;
+    }
+    Ok(())
+}
+
+fn make(
+    state: &State,
+    left: &Left,
+    plan: Option<&LastPlan>,
+) -> Outcome<(Header, super::save::text::Made)> {
+    let defs = setting::quiet_definitions()
+        .0
+        .with_checks(crate::keep::checks::read(state));
+    let ground = Ground {
+        defs: &defs,
+        home: setting::home()?,
+        claims: None,
+        state: Some(state),
+    };
+    let end = End {
+        kitty: left.kitty,
+        tree: &left.tree,
+        processes: &left.processes,
+        plan,
+        hooked: &|_| None,
+    };
+    let desk = at_the_end::desk(&end, &ground);
+    let header = Header {
+        captured: clock::rfc3339(left.at),
+        boot: left.boot.clone(),
+        up: left.up,
+        kitty: left.kitty,
+        save: random_id(),
+        host: clock::host8(),
+    };
+    let utility = crate::kitty::tree::windows(&left.tree)
+        .filter(|p| p.window.is_utility())
+        .map(|p| p.window.id)
+        .collect();
+    let choice = Choice {
+        os_windows: None,
+        skip: utility,
+    };
+    let capture = Capture {
+        text: left.text.clone(),
+        tree: left.tree.clone(),
+        how: "the watcher",
+        why_not_kitten: String::new(),
+        is_kittys: true,
+    };
+    let made = take::make_of(&capture, &choice, &desk, &ground, state, &header, false)?;
+    Ok((header, made))
+}
+
+/// Whether a text holds one plain window and nothing else.
+fn is_bare(text: &str) -> bool {
+    let file = SessionFile::read(text, Origin::Person, &[]);
+    let mut windows = file.launches();
+    match (windows.next(), windows.next()) {
+        (Some(only), None) => {
+            record_text(only).is_none() && only.startup().is_none() && only.program().is_empty()
+        }
+        (None, _) => true,
+        _ => false,
+    }
+}
+
+/// Whether the kitty of a file still runs.
+fn is_running(left: &Left) -> bool {
+    left.boot == clock::boot8() && proc::is_same(left.kitty)
+}

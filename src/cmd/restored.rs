@@ -1,0 +1,114 @@
+//! `sessions restored ID`: what a file of ours has kitty run in the background as it loads it. It
+//! marks the desk as taken, so that no other kitty offers it, and opens its other sessions.
+
+use std::time::Duration;
+
+use super::autosaved;
+use super::exit::Exit;
+use super::restore::source::{others, restore_dir};
+use super::table::Args;
+use crate::keep::names::ENDING;
+use crate::keep::state::State;
+use crate::keep::taken::{Mark, Marks, take};
+use crate::kitty::client::Connection;
+use crate::kitty::commands;
+use crate::kitty::discover::{self, Surroundings};
+use crate::resume::rewrite::VAR_SAVE;
+use crate::sys::bytes::from_os;
+use crate::sys::fault::{Fault, Outcome};
+use crate::sys::out;
+use crate::sys::private_file::PrivateDir;
+use crate::sys::proc::{self, ProcId};
+use crate::sys::token::is_token;
+
+/// How long kitty is waited for: it may still be loading the file.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Marks the desk and opens what belongs to it.
+///
+/// # Errors
+/// Why not.
+pub fn run(args: &Args) -> Outcome<Exit> {
+    let Some(windows) = args.words.first().filter(|w| is_token(w)) else {
+        out::message("sessions restored needs the id that the windows of a restore carry");
+        return Ok(Exit::UsedWrongly);
+    };
+    let state = State::open()?;
+    let kitty = discover::parent()
+        .ok_or_else(|| Fault::refused("sessions restored is run by kitty, not in a shell"))?;
+    let taken = take_offered(&state, windows, kitty)?;
+    let found = discover::find(&Surroundings::read(), Some(&state.dir))?;
+    let connection = found.kitties.into_iter().find(|k| k.process == kitty);
+    let Some(mut connection) = connection.map(|k| k.connection) else {
+        return Ok(Exit::Done);
+    };
+    if taken == Taking::ByAnother {
+        step_back(&mut connection, windows)?;
+        return Ok(Exit::Done);
+    }
+    let sessions = state.sessions()?;
+    let Ok(Some(dir)) = PrivateDir::existing(&sessions.join(restore_dir(windows))) else {
+        return Ok(Exit::Done);
+    };
+    let more = others(&dir);
+    if more.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let names = dir.names()?;
+    let first = names.iter().find(|n| n.ends_with(ENDING)).map_or_else(
+        || from_os(sessions.join(autosaved::STARTUP).as_os_str()),
+        |name| from_os(dir.join(name).as_os_str()),
+    );
+    for path in more.iter().chain([&first]) {
+        connection
+            .ask(&commands::goto_session(path), WAIT)
+            .map_err(|why| Fault::refused(format!("kitty {}: {why}", kitty.pid)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Who has a desk now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taking {
+    /// This kitty.
+    ByUs,
+    /// Another one that was faster.
+    ByAnother,
+    /// It is no desk that was offered.
+    Neither,
+}
+
+/// Takes the desk whose windows carry `windows` for `kitty`, if it is still the one that is offered.
+///
+/// # Errors
+/// When it cannot be marked.
+pub fn take_offered(state: &State, windows: &str, kitty: ProcId) -> Outcome<Taking> {
+    let sessions = state.sessions()?;
+    let by_windows = Marks::of(state).by_windows(windows);
+    if by_windows.is_none() && autosaved::is_offered(&sessions, windows).is_none() {
+        return Ok(Taking::Neither);
+    }
+    let _lock = autosaved::lock(state)?;
+    if let Some(header) = autosaved::is_offered(&sessions, windows) {
+        take(state, &header.save, kitty, windows)?;
+        autosaved::withdraw(&sessions)?;
+        return Ok(Taking::ByUs);
+    }
+    Ok(match Marks::of(state).by_windows(windows) {
+        Some((_, Mark::Taken(other))) if other == kitty => Taking::ByUs,
+        Some((_, Mark::Taken(other))) if proc::is_same(other) => Taking::ByAnother,
+        _ => Taking::Neither,
+    })
+}
+
+/// Two kitties started at once and loaded the same desk: the slower one becomes a plain shell.
+fn step_back(connection: &mut Connection, windows: &str) -> Outcome<()> {
+    let frames = [
+        commands::plain_tab(),
+        commands::close_by_var(VAR_SAVE, windows),
+    ];
+    connection
+        .ask_all(&frames, WAIT)
+        .map(drop)
+        .map_err(|why| Fault::refused(why.to_string()))
+}

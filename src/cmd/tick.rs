@@ -1,0 +1,187 @@
+//! `--tick`: one short look at all kitties, started by a timer. It remembers what runs, saves what is
+//! due, finishes what an end of kitty left over, and keeps the desk to offer up to date.
+//!
+//! It never starts a process and says nothing: what goes wrong is remembered for a person to find.
+
+mod saving;
+mod see;
+
+use see::{Raw, answers};
+
+use super::autosaved;
+use super::desk::{Desk, Ground, gather};
+use super::exit::Exit;
+use super::exit_save;
+use super::look::SeenKitty;
+use super::plans;
+use super::setting;
+use crate::keep::autosave::{Due, View, step};
+use crate::keep::claims::Claims;
+use crate::keep::state::State;
+use crate::keep::tick_state::{Known, TickState};
+use crate::kitty::address::Address;
+use crate::kitty::discover;
+use crate::kitty::tree;
+use crate::sys::clock;
+use crate::sys::fault::Outcome;
+use crate::sys::lock::Lock;
+
+/// How far two passes over all our processes lie apart at least, nanoseconds.
+const SEARCH_NS: u64 = 60_000_000_000;
+
+/// How far two looks at all agents lie apart at most while nothing else changes, nanoseconds.
+const LOOK_NS: u64 = 55_000_000_000;
+
+/// Runs one tick.
+///
+/// # Errors
+/// When the state directory cannot be used; then nothing can be remembered either.
+pub fn run() -> Outcome<Exit> {
+    let state = State::open()?;
+    let locks = state.dir.sub("locks")?;
+    let Some(_lock) = Lock::try_take(&locks, "tick")? else {
+        return Ok(Exit::Done);
+    };
+    let before = TickState::read(&state);
+    let mut memory = before.clone();
+    let fault = tick(&state, &mut memory).err().map(|f| f.to_string());
+    let fault = fault.unwrap_or_default();
+    if fault != memory.fault {
+        memory.fault_at = if fault.is_empty() {
+            String::new()
+        } else {
+            clock::rfc3339(clock::wall_ns())
+        };
+        memory.fault = fault;
+    }
+    if memory != before {
+        // A full disk is no reason to end otherwise: the next tick looks anew.
+        let _ = memory.write(&state);
+    }
+    Ok(Exit::Done)
+}
+
+fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
+    let now = clock::boot_ns();
+    let everywhere = memory.searched == 0 || now.saturating_sub(memory.searched) >= SEARCH_NS;
+    if everywhere {
+        memory.searched = now;
+    }
+    let known: Vec<Address> = memory
+        .kitties
+        .iter()
+        .filter(|k| crate::sys::proc::is_same(k.process))
+        .filter_map(|k| Address::parse(&k.address))
+        .collect();
+    let raw = answers(discover::all(Some(&state.dir), &known, everywhere));
+    let mut result = exit_save::finish_left(state);
+    if raw.iter().any(|r| !is_quiet(r, memory, now)) {
+        result = look(state, memory, raw, now).and(result);
+    } else {
+        memory
+            .kitties
+            .retain(|k| raw.iter().any(|r| r.process == k.process));
+    }
+    let alive: Vec<_> = memory.kitties.iter().map(|k| k.process).collect();
+    let chosen_from = autosaved::fingerprint(state, &alive);
+    if everywhere || chosen_from != memory.offered {
+        result = autosaved::keep_up(state).and(result);
+        memory.offered = autosaved::fingerprint(state, &alive);
+    }
+    result
+}
+
+/// Whether nothing happened in this kitty and nothing is due: then its answer is not even read.
+fn is_quiet(raw: &Raw, memory: &TickState, now: u64) -> bool {
+    let Some(known) = memory.of(raw.process) else {
+        return false;
+    };
+    let view = View {
+        set: known.watch.set,
+        is_desk: known.is_desk,
+    };
+    known.answer == raw.fingerprint
+        && !(known.has_agents && now.saturating_sub(known.looked) >= LOOK_NS)
+        && step(Some(known.watch), view, now).1 == Due::Nothing
+        && known.records.iter().all(see::is_unchanged)
+}
+
+/// Looks into every window, remembers, and saves what is due.
+fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outcome<()> {
+    let defs = setting::quiet_definitions()
+        .0
+        .with_checks(crate::keep::checks::read(state));
+    let claims = Claims::new(state.claims()?);
+    let ground = Ground {
+        defs: &defs,
+        home: setting::home()?,
+        claims: Some(&claims),
+        state: Some(state),
+    };
+    let mut result = Ok(());
+    let mut seen: Vec<SeenKitty> = Vec::new();
+    let mut fingerprints = Vec::new();
+    for kitty in raw {
+        let fingerprint = kitty.fingerprint;
+        match kitty.read() {
+            Ok(kitty) => {
+                seen.push(kitty);
+                fingerprints.push(fingerprint);
+            }
+            Err(fault) => result = Err(fault),
+        }
+    }
+    let desk = gather(&seen, &ground);
+    result = plans::remember(state, &seen, &desk).and(result);
+    let mut kitties = Vec::new();
+    for (kitty, answer) in seen.iter().zip(&fingerprints) {
+        let before = memory.of(kitty.process);
+        let view = saving::view(kitty.process, &kitty.tree, &desk);
+        let (watch, _) = step(before.map(|k| k.watch), view, now);
+        kitties.push(Known {
+            process: kitty.process,
+            address: kitty.connection.address().to_string(),
+            answer: *answer,
+            looked: now,
+            has_agents: has_agents(kitty, &desk),
+            records: see::records(kitty, &desk, state),
+            watch,
+            is_desk: view.is_desk,
+        });
+    }
+    memory.kitties = kitties;
+    if state.has("autosave-off")
+        || crate::sys::dirs::var("KITTYMUX_AUTOSAVE").is_some_and(|v| v == "0")
+    {
+        return result;
+    }
+    for at in 0..seen.len() {
+        if saving::is_panel(&seen[at].tree) {
+            continue;
+        }
+        let known = memory.kitties[at].clone();
+        let view = View {
+            set: known.watch.set,
+            is_desk: known.is_desk,
+        };
+        let due = step(Some(known.watch), view, now).1;
+        if due == Due::Nothing {
+            continue;
+        }
+        match saving::save(state, &mut seen, at, &ground, &desk, due, known.watch) {
+            Ok(set) => memory.kitties[at].watch.saved = Some((set, now)),
+            Err(fault) => result = Err(fault),
+        }
+    }
+    result
+}
+
+fn has_agents(kitty: &SeenKitty, desk: &Desk) -> bool {
+    tree::windows(&kitty.tree).any(|p| {
+        let key = crate::resume::plan::WindowKey {
+            kitty: kitty.process,
+            window: p.window.id,
+        };
+        desk.processes.contains_key(&key)
+    })
+}

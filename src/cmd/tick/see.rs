@@ -1,0 +1,170 @@
+//! What a tick asks of the kitties, and how it tells that nothing happened.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cmd::desk::Desk;
+use crate::cmd::look::SeenKitty;
+use crate::keep::state::State;
+use crate::kitty::client::{Connection, Exchange, Silence, drive};
+use crate::kitty::commands;
+use crate::kitty::discover::Kitty;
+use crate::kitty::tree;
+use crate::kitty::wire::Reply;
+use crate::sys::clock;
+use crate::sys::fault::{Fault, Outcome};
+use crate::sys::proc::ProcId;
+use crate::sys::token::fingerprint;
+
+/// How long all kitties together are waited for.
+const WAIT: Duration = Duration::from_millis(1000);
+
+/// A kitty's answer, not read yet.
+pub struct Raw {
+    connection: Connection,
+    /// Its process.
+    pub process: ProcId,
+    answer: String,
+    /// Of the answer, but for what changes without meaning anything.
+    pub fingerprint: u64,
+}
+
+/// Asks all of them at once; those that do not answer are left out.
+pub fn answers(kitties: Vec<Kitty>) -> Vec<Raw> {
+    let (mut connections, processes): (Vec<Connection>, Vec<ProcId>) = kitties
+        .into_iter()
+        .map(|k| (k.connection, k.process))
+        .unzip();
+    let ask = [commands::ls(None)];
+    let mut exchanges: Vec<Exchange<'_>> = connections
+        .iter_mut()
+        .map(|c| Exchange::new(c, &ask))
+        .collect();
+    drive(&mut exchanges, WAIT);
+    let answers: Vec<Result<Vec<Reply>, Silence>> =
+        exchanges.into_iter().map(Exchange::result).collect();
+    let mut raw = Vec::new();
+    for ((connection, process), answer) in connections.into_iter().zip(processes).zip(answers) {
+        let data = answer
+            .ok()
+            .and_then(|mut replies| replies.pop())
+            .and_then(|reply| reply.into_data().ok());
+        if let Some(answer) = data {
+            raw.push(Raw {
+                fingerprint: meaning(&answer),
+                connection,
+                process,
+                answer,
+            });
+        }
+    }
+    raw
+}
+
+impl Raw {
+    /// Reads the answer.
+    ///
+    /// # Errors
+    /// When it is no window list.
+    pub fn read(self) -> Outcome<SeenKitty> {
+        let tree = tree::read(&self.answer)
+            .map_err(|why| Fault::refused(format!("kitty {}: {why}", self.process.pid)))?;
+        Ok(SeenKitty {
+            connection: self.connection,
+            process: self.process,
+            tree,
+        })
+    }
+}
+
+/// Lines of kitty's window list that change while nothing happens: focus, and the titles that
+/// programs set all the time.
+const IDLE: [&str; 7] = [
+    "\"active_window_history\"",
+    "\"is_active\"",
+    "\"is_focused\"",
+    "\"last_cmd_exit_status\"",
+    "\"last_focused\"",
+    "\"last_focused_at\"",
+    "\"title\"",
+];
+
+/// A fingerprint of a window list without those lines.
+fn meaning(answer: &str) -> u64 {
+    let mut sum = 0;
+    for line in answer.split('\n') {
+        let line = line.trim_start();
+        if !IDLE.iter().any(|name| line.starts_with(name)) {
+            sum = fingerprint_more(sum, line);
+        }
+    }
+    sum
+}
+
+fn fingerprint_more(sum: u64, line: &str) -> u64 {
+    fingerprint(line.as_bytes()) ^ sum.rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The files in which the agents of these windows say which conversation they have: path, and when
+/// each was written with how many bytes.
+pub fn records(kitty: &SeenKitty, desk: &Desk, state: &State) -> Vec<(String, u64, u64)> {
+    let boot = clock::boot8();
+    let mut found = Vec::new();
+    for place in tree::windows(&kitty.tree) {
+        let key = crate::resume::plan::WindowKey {
+            kitty: kitty.process,
+            window: place.window.id,
+        };
+        let Some((process, _)) = desk.processes.get(&key) else {
+            continue;
+        };
+        let hook = state
+            .dir
+            .join("hooks")
+            .join(format!("{boot}-{}-{}.jsonl", process.pid, process.start));
+        let own = desk.records.get(&key).cloned();
+        for path in own.into_iter().chain([hook]) {
+            let (written, size) = written(&path);
+            found.push((crate::sys::bytes::from_os(path.as_os_str()), written, size));
+        }
+    }
+    found
+}
+
+/// Whether a record is as it was.
+pub fn is_unchanged(record: &(String, u64, u64)) -> bool {
+    let (path, at, size) = record;
+    written(&crate::sys::bytes::to_path(path)) == (*at, *size)
+}
+
+/// When a file was written, and its size; zeros where it is not there.
+fn written(path: &Path) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(meta) = std::fs::metadata(path) else {
+        return (0, 0);
+    };
+    let at = meta.mtime().saturating_mul(1_000_000_000) + meta.mtime_nsec();
+    (u64::try_from(at).unwrap_or(0), meta.size())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn focus_and_titles_mean_nothing_and_all_else_does() {
+        let list = include_str!("../../../tests/data/kitty/ls-rich.json");
+        let same = list
+            .replace("\"is_focused\": true", "\"is_focused\": false")
+            .replace("\"title\": \"manual title\"", "\"title\": \"⠋ working\"");
+        assert_ne!(list, same);
+        assert_eq!(meaning(list), meaning(&same));
+        for (from, to) in [("\"pid\": ", "\"pid\": 1"), ("/bin/bash", "/bin/zsh")] {
+            assert_ne!(
+                meaning(list),
+                meaning(&list.replacen(from, to, 1)),
+                "{from}"
+            );
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The desks that were saved by themselves: which there are, how each stands, which one is *last*.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::names::ENDING;
+use super::publish::Header;
+use super::state::State;
+use super::taken::{Mark, Marks};
+use crate::sys::bytes::from_bytes;
+use crate::sys::clock;
+use crate::sys::fault::Outcome;
+use crate::sys::private_file::PrivateDir;
+use crate::sys::proc::{self, ProcId};
+
+/// How every such save's name begins.
+pub const PREFIX: &str = "autosave-";
+
+/// Earlier sets of a kitty that are kept.
+const EARLIER: usize = 4;
+
+/// Kitties that are gone whose save is kept.
+const GONE: usize = 5;
+
+/// A save of one kitty, taken by itself or at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Autosave {
+    /// Its name, without the ending.
+    pub name: String,
+    /// Its first line.
+    pub header: Header,
+    /// Whether its kitty still runs (or may: it is another machine's).
+    pub runs: bool,
+    /// How it stands.
+    pub mark: Mark,
+}
+
+impl Autosave {
+    /// Whether it can be offered: its kitty is gone, and nobody has it.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        !self.runs && self.mark == Mark::Free
+    }
+}
+
+/// The name of a kitty's save.
+#[must_use]
+pub fn name(boot: &str, kitty: ProcId) -> String {
+    format!("{PREFIX}{boot}-{}-{}", kitty.pid, kitty.start)
+}
+
+/// All of them, newest first.
+///
+/// # Errors
+/// When the directory is not ours.
+pub fn all(state: &State) -> Outcome<Vec<Autosave>> {
+    let sessions = state.sessions()?;
+    let marks = Marks::of(state);
+    let (boot, host) = (clock::boot8(), clock::host8());
+    let mut found: Vec<Autosave> = sessions
+        .names()?
+        .into_iter()
+        .filter_map(|file| {
+            let name = file.strip_suffix(ENDING)?;
+            name.strip_prefix(PREFIX)?;
+            let header = read_header(&sessions, &file)?;
+            let runs = header.host != host || (header.boot == boot && proc::is_same(header.kitty));
+            Some(Autosave {
+                name: name.to_owned(),
+                mark: marks.get(&header.save),
+                header,
+                runs,
+            })
+        })
+        .collect();
+    newest_first(&mut found, &boot);
+    Ok(found)
+}
+
+/// The first line of a save.
+#[must_use]
+pub fn read_header(sessions: &PrivateDir, file: &str) -> Option<Header> {
+    let bytes = sessions.read_head(file, 4096).ok()??;
+    Header::read(&from_bytes(&bytes))
+}
+
+/// Newest first. Within a boot its clock decides; this boot is the newest, and of the others the one
+/// whose latest save says so by wall time, which is all there is.
+fn newest_first(saves: &mut [Autosave], boot: &str) {
+    let mut latest: BTreeMap<String, String> = BTreeMap::new();
+    for save in saves.iter() {
+        let at = latest.entry(save.header.boot.clone()).or_default();
+        if save.header.captured > *at {
+            at.clone_from(&save.header.captured);
+        }
+    }
+    saves.sort_by_cached_key(|s| {
+        let of_boot = latest.get(&s.header.boot).cloned().unwrap_or_default();
+        Reverse((
+            s.header.boot == boot,
+            of_boot,
+            s.header.boot.clone(),
+            s.header.up,
+            s.name.clone(),
+        ))
+    });
+}
+
+/// The desks that can be offered, newest first: *last* is the first, *previous* the second.
+#[must_use]
+pub fn free(saves: &[Autosave]) -> Vec<&Autosave> {
+    saves.iter().filter(|s| s.is_free()).collect()
+}
+
+/// The desk a kitty that starts now is to offer: the newest of those whose kitty is gone, if nobody
+/// has had it. So each desk is offered once.
+#[must_use]
+pub fn for_start(saves: &[Autosave]) -> Option<&Autosave> {
+    saves.iter().find(|s| !s.runs).filter(|s| s.is_free())
+}
+
+/// What is not kept any longer: of kitties that are gone all but the newest five.
+#[must_use]
+pub fn outdated(saves: &[Autosave]) -> Vec<&str> {
+    let gone = saves.iter().filter(|s| !s.runs);
+    gone.skip(GONE).map(|s| s.name.as_str()).collect()
+}
+
+/// Puts the save that stands under `name` aside as an earlier set of its kitty.
+///
+/// # Errors
+/// When it is there and cannot be kept.
+pub fn put_aside(sessions: &PrivateDir, name: &str) -> Outcome<()> {
+    let file = format!("{name}{ENDING}");
+    let Some(header) = read_header(sessions, &file) else {
+        return Ok(());
+    };
+    let history = sessions.sub(".history")?;
+    sessions.link_into(
+        &file,
+        &history,
+        &format!("{name}-{:020}{ENDING}", header.up),
+    )
+}
+
+/// Removes earlier sets beyond the newest four of each kitty, and those of kitties without a save.
+pub fn sweep_history(sessions: &PrivateDir, saves: &[Autosave]) {
+    let Ok(Some(history)) = PrivateDir::existing(&sessions.join(".history")) else {
+        return;
+    };
+    let mut of_kitty: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    let names = history.names().unwrap_or_default();
+    for file in names.iter().filter(|f| f.starts_with(PREFIX)) {
+        let stem = file.strip_suffix(ENDING).unwrap_or(file);
+        let kitty = stem.rsplit_once('-').map_or(stem, |(kitty, _)| kitty);
+        of_kitty.entry(kitty).or_default().push(file);
+    }
+    for (kitty, files) in of_kitty {
+        let keep = if saves.iter().any(|s| s.name == kitty) {
+            EARLIER
+        } else {
+            0
+        };
+        for file in files.iter().rev().skip(keep) {
+            let _ = history.remove(file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn save(name: &str, boot: &str, up: u64, captured: &str, runs: bool, mark: Mark) -> Autosave {
+        Autosave {
+            name: name.into(),
+            header: Header {
+                captured: captured.into(),
+                boot: boot.into(),
+                up,
+                kitty: ProcId { pid: 1, start: 1 },
+                save: name.into(),
+                host: "h".into(),
+            },
+            runs,
+            mark,
+        }
+    }
+
+    fn names(saves: &[&Autosave]) -> Vec<String> {
+        saves.iter().map(|s| s.name.clone()).collect()
+    }
+
+    #[test]
+    fn the_newest_is_told_by_the_boot_clock_whatever_the_wall_clock_says() {
+        let mut saves = vec![
+            save(
+                "old boot",
+                "aaaa",
+                900,
+                "2026-11-29T10:00:00Z",
+                false,
+                Mark::Free,
+            ),
+            // The wall clock was set back a day in this boot.
+            save("a", "bbbb", 10, "2026-11-30T10:00:00Z", false, Mark::Free),
+            save("b", "bbbb", 20, "2026-11-29T09:00:00Z", false, Mark::Free),
+            save(
+                "older boot",
+                "cccc",
+                5,
+                "2026-11-28T10:00:00Z",
+                false,
+                Mark::Free,
+            ),
+            save(
+                "its sister",
+                "aaaa",
+                7,
+                "2026-11-28T09:00:00Z",
+                false,
+                Mark::Free,
+            ),
+        ];
+        newest_first(&mut saves, "bbbb");
+        assert_eq!(
+            names(&saves.iter().collect::<Vec<_>>()),
+            ["b", "a", "old boot", "its sister", "older boot"]
+        );
+    }
+
+    #[test]
+    fn last_is_the_newest_of_a_kitty_that_is_gone_and_that_nobody_has() {
+        let taken = Mark::Taken(ProcId { pid: 9, start: 9 });
+        let at = "2026-11-30T10:00:00Z";
+        let mut saves = vec![
+            save("runs", "b", 9, at, true, Mark::Free),
+            save("restored", "b", 8, at, false, Mark::Restored),
+            save("taken", "b", 7, at, false, taken),
+            save("one", "b", 6, at, false, Mark::Free),
+            save("two", "b", 5, at, false, Mark::Free),
+        ];
+        assert_eq!(names(&free(&saves)), ["one", "two"]);
+        assert_eq!(
+            for_start(&saves),
+            None,
+            "one that ended before is offered no more"
+        );
+        saves[1].mark = Mark::Free;
+        assert_eq!(for_start(&saves).map(|s| s.name.as_str()), Some("restored"));
+    }
+
+    #[test]
+    fn five_of_the_gone_are_kept_however_many_run() {
+        let at = "2026-11-30T10:00:00Z";
+        let saves: Vec<Autosave> = (0..14)
+            .map(|n| save(&format!("s{n}"), "b", 100 - n, at, n < 6, Mark::Free))
+            .collect();
+        assert_eq!(outdated(&saves), ["s11", "s12", "s13"]);
+    }
+}

@@ -1,0 +1,295 @@
+//! Saving by itself: what a person who never saves anything gets back.
+
+use std::path::PathBuf;
+
+use crate::rig::{Kitty, Rig, until};
+use crate::scene::Scene;
+use kittymux::kitty::session_file::{Origin, SessionFile};
+use kittymux::resume::record::Record;
+use kittymux::resume::rewrite::record_text;
+use kittymux::sys::proc;
+
+/// The save that a kitty has by itself.
+fn own_save(rig: &Rig, kitty: &Kitty) -> PathBuf {
+    let start = proc::start(kitty.pid).expect("it runs");
+    let boot = kittymux::sys::clock::boot8();
+    let name = format!("autosave-{boot}-{}-{start}.kitty-session", kitty.pid);
+    rig.state().join("sessions").join(name)
+}
+
+fn text(path: &PathBuf) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn windows(text: &str) -> usize {
+    let file = SessionFile::read(text, Origin::Person, &[]);
+    file.launches()
+        .filter(|l| l.option("--type") != Some("background"))
+        .count()
+}
+
+fn sids(text: &str) -> Vec<String> {
+    let file = SessionFile::read(text, Origin::Person, &[]);
+    file.launches()
+        .filter_map(record_text)
+        .map(|t| Record::read(t).expect("a record").sid)
+        .collect()
+}
+
+fn startup(rig: &Rig) -> String {
+    text(&rig.state().join("sessions/startup.kitty-session"))
+}
+
+#[test]
+fn the_desk_of_a_crash_is_offered_once_and_stays_last_until_it_was_brought_back() {
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    let id = scene.type_in(&dir, "claude --model opus", "(new)");
+    let sid = scene.talk(id);
+    for _ in 0..3 {
+        scene.kitty.launch(&dir, &[]);
+    }
+    let file = own_save(&scene.rig, &scene.kitty);
+    scene.rig.tick(0);
+    assert!(!file.exists(), "the first look is the baseline");
+    scene.rig.tick(10);
+    assert!(!file.exists(), "not still for long enough");
+    scene.rig.tick(21);
+    assert_eq!(
+        (windows(&text(&file)), sids(&text(&file))),
+        (5, vec![sid.clone()])
+    );
+    assert_eq!(windows(&startup(&scene.rig)), 0, "its kitty runs");
+    let old = scene.kitty.pid;
+    scene.kitty.crash();
+    let rig = scene.rig;
+    // A new kitty with one shell ticks for an hour.
+    let new = rig.start_kitty(&[]);
+    for later in (30..3600).step_by(300) {
+        rig.tick(later);
+    }
+    assert!(!own_save(&rig, &new).exists(), "one bare shell is no desk");
+    assert_eq!(sids(&startup(&rig)), std::slice::from_ref(&sid));
+    let listed = rig.kittymux_ok(None, &["sessions", "restore", "--json"]);
+    assert!(
+        listed.contains("\"word\":\"last\"") && listed.contains("\"windows\":5"),
+        "{listed}"
+    );
+    let said = rig.kittymux_ok(Some(&new), &["sessions", "restore", "last"]);
+    assert!(said.contains("5 of 5 windows came back"), "{said}");
+    assert_eq!(windows(&startup(&rig)), 0, "taken");
+    let none = rig.kittymux(None, &["sessions", "restore", "last"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&none.stdout)
+            .contains(&format!("kitty {old}, open in kitty {}", new.pid)),
+        "{none:?}"
+    );
+    // It becomes the new kitty's own, and with that the old one is done with.
+    rig.tick(3700);
+    rig.tick(3730);
+    let own = own_save(&rig, &new);
+    assert_eq!((windows(&text(&own)), sids(&text(&own))), (6, vec![sid]));
+    let listed = rig.kittymux_ok(None, &["sessions", "restore", "--json"]);
+    assert!(listed.contains("\"state\":\"restored\""), "{listed}");
+}
+
+#[test]
+fn a_taken_desk_whose_kitty_died_is_free_again() {
+    let scene = Scene::new();
+    scene.kitty.launch(&scene.rig.dir("p"), &[]);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let rig = scene.rig;
+    scene.kitty.crash();
+    let second = rig.start_kitty(&[]);
+    rig.kittymux_ok(Some(&second), &["sessions", "restore", "last"]);
+    assert_eq!(
+        rig.kittymux(None, &["sessions", "restore", "last"])
+            .status
+            .code(),
+        Some(1)
+    );
+    second.crash();
+    rig.tick(30);
+    assert_eq!(windows(&startup(&rig)), 2);
+    let third = rig.start_kitty(&[]);
+    rig.kittymux_ok(Some(&third), &["sessions", "restore", "last"]);
+}
+
+#[test]
+fn a_kitty_that_starts_with_the_desk_takes_it_and_the_next_one_does_not() {
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    let id = scene.type_in(&dir, "claude", "(new)");
+    let sid = scene.talk(id);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let rig = scene.rig;
+    scene.kitty.crash();
+    rig.tick(30);
+    let offered = rig.state().join("sessions/startup.kitty-session");
+    let offered = offered.display().to_string();
+    let first = rig.start_kitty(&["--session", &offered]);
+    let scene = Scene { rig, kitty: first };
+    scene.kitty.shows(scene.asking(&sid), "Enter resume");
+    until("the offer is withdrawn", || {
+        (windows(&startup(&scene.rig)) == 0).then_some(())
+    });
+    let second = scene.rig.start_kitty(&["--session", &offered]);
+    assert_eq!(second.windows().len(), 1, "a plain shell");
+    scene.resume(scene.asking(&sid), &sid);
+}
+
+#[test]
+fn two_kitties_that_start_at_once_ask_once() {
+    let scene = Scene::new();
+    let id = scene.type_in(&scene.rig.dir("p"), "claude", "(new)");
+    scene.talk(id);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let rig = scene.rig;
+    scene.kitty.crash();
+    rig.tick(30);
+    let offered = rig.state().join("sessions/startup.kitty-session");
+    // Both have read the file before either could withdraw it.
+    let copy = |name: &str| {
+        let dir = rig.dir(name);
+        let path = dir.join("startup.kitty-session");
+        std::fs::copy(&offered, &path).expect("copied");
+        path.display().to_string()
+    };
+    let (a, b) = (copy("a"), copy("b"));
+    let first = rig.start_kitty(&["--session", &a]);
+    let second = rig.start_kitty(&["--session", &b]);
+    let asks = |kitty: &Kitty| {
+        kitty
+            .windows()
+            .iter()
+            .any(|w| w.var("kittymux_save").is_some())
+    };
+    let plain = until("one of them to step back", || {
+        [&first, &second].into_iter().find(|k| !asks(k))
+    });
+    assert_eq!(plain.windows().len(), 1, "a plain shell");
+    let other = if std::ptr::eq(plain, &first) {
+        &second
+    } else {
+        &first
+    };
+    until("the other one to ask", || {
+        let waits = other
+            .windows()
+            .into_iter()
+            .find(|w| w.var("kittymux_wait").is_some())?;
+        other.text(waits.id).contains("Enter resume").then_some(())
+    });
+}
+
+#[test]
+fn each_kitty_session_of_a_desk_comes_back_as_its_own() {
+    let rig = Rig::new("/bin/bash", true);
+    let dir = rig.dir("p");
+    for name in ["one", "two"] {
+        let text = format!("new_tab {name}\ncd {}\nlaunch\n", dir.display());
+        rig.file(&format!("{name}.kitty-session"), &text);
+    }
+    let kitty = rig.start_kitty(&[]);
+    let scene = Scene { rig, kitty };
+    for name in ["one", "two"] {
+        let path = scene.rig.home().join(format!("{name}.kitty-session"));
+        let path = path.display().to_string();
+        scene.kitty.act(&format!("goto_session {path}"));
+        until("its window", || {
+            scene
+                .kitty
+                .windows()
+                .into_iter()
+                .find(|w| w.session_name.as_deref() == Some(name))
+        });
+    }
+    let sessions = |kitty: &Kitty| {
+        let mut names: Vec<String> = kitty
+            .windows()
+            .iter()
+            .map(|w| w.session_name.clone().unwrap_or_default())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(sessions(&scene.kitty), ["", "one", "two"]);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let rig = scene.rig;
+    scene.kitty.crash();
+    rig.tick(30);
+    let wait = |kitty: &Kitty, wanted: [&str; 3]| {
+        until(&format!("{wanted:?}"), || {
+            (sessions(kitty) == wanted).then_some(())
+        });
+        let tree = kitty.tree();
+        let visible = tree[0].tabs.iter().find(|t| t.is_active).expect("a tab");
+        visible.windows[0].session_name.clone().unwrap_or_default()
+    };
+    // By a kitty that starts with the offered desk,
+    let offered = rig.state().join("sessions/startup.kitty-session");
+    let kitty = rig.start_kitty(&["--session", &offered.display().to_string()]);
+    assert_eq!(wait(&kitty, ["desk", "one", "startup"]), "startup");
+    // and the names last: the next save knows the session it was before.
+    rig.tick(40);
+    rig.tick(70);
+    let saved = text(&own_save(&rig, &kitty));
+    assert!(saved.contains("kittymux_session=two"), "{saved}");
+    kitty.crash();
+    rig.tick(80);
+    // and by restore in a kitty that runs.
+    let kitty = rig.start_kitty(&[]);
+    let said = rig.kittymux_ok(Some(&kitty), &["sessions", "restore", "last"]);
+    assert!(said.contains("3 of 3 windows came back"), "{said}");
+    until("all", || (sessions(&kitty).len() == 4).then_some(()));
+    let names = sessions(&kitty);
+    assert!(
+        names.contains(&"one".to_owned()) && names.contains(&"two".to_owned()),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn only_new_agents_rewrite_the_save_without_asking_kitty() {
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    let id = scene.type_in(&dir, "claude", "(new)");
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let file = own_save(&scene.rig, &scene.kitty);
+    assert_eq!(sids(&text(&file)), [""], "nothing was said yet");
+    let sid = scene.talk(id);
+    scene.rig.tick(90);
+    scene.rig.tick(120);
+    assert_eq!((windows(&text(&file)), sids(&text(&file))), (2, vec![sid]));
+    let history = scene.rig.state().join("sessions/.history");
+    assert!(!history.exists(), "the windows are the same");
+    scene.kitty.launch(&dir, &[]);
+    scene.rig.tick(200);
+    scene.rig.tick(230);
+    assert_eq!(windows(&text(&file)), 3);
+    assert_eq!(std::fs::read_dir(history).expect("kept").count(), 1);
+    // A quarter of an hour later nothing differs: only the date is new.
+    let before = text(&file);
+    scene.rig.tick(230 + 901);
+    let after = text(&file);
+    let body = |t: &str| t.split_once('\n').expect("a first line").1.to_owned();
+    assert_ne!(before, after);
+    assert_eq!(body(&before), body(&after));
+}
+
+#[test]
+fn it_is_off_where_the_file_says_so() {
+    let scene = Scene::new();
+    scene.kitty.launch(&scene.rig.dir("p"), &[]);
+    scene.rig.file(".local/state/kittymux/autosave-off", "");
+    for later in [0, 21, 60, 2000] {
+        scene.rig.tick(later);
+    }
+    assert!(!own_save(&scene.rig, &scene.kitty).exists());
+}
