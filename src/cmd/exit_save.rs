@@ -30,7 +30,7 @@ use crate::sys::clock;
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::lock::Lock;
 use crate::sys::private_file::PrivateDir;
-use crate::sys::proc;
+use crate::sys::proc::{self, ProcId};
 use crate::sys::token::random_id;
 
 /// How long OS windows that went one by one belong together, nanoseconds.
@@ -69,14 +69,20 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     };
     // Its plan now: a later tick may have forgotten a kitty that is gone.
     let plan = plan_of(&state, &group);
-    loop {
+    let ends = loop {
         let left = left::read(&exits, &group);
         if is_ready(&left) {
-            break;
+            break left.iter().any(Left::is_desk);
         }
         std::thread::sleep(Duration::from_millis(100));
-    }
+    };
     let done = work_up(&state, &exits, &group, plan.as_ref());
+    // Its desk is offered to the next kitty only once this one is gone, which takes a moment more.
+    let gone = || left::kitty_of(&group).is_none_or(|(boot, kitty)| !runs(&boot, kitty));
+    let begin = clock::boot_ns();
+    while ends && !gone() && clock::boot_ns().saturating_sub(begin) < TOGETHER_NS {
+        std::thread::sleep(Duration::from_millis(50));
+    }
     autosaved::keep_up(&state).and(done)?;
     Ok(Exit::Done)
 }
@@ -271,5 +277,9 @@ fn is_bare(text: &str) -> bool {
 
 /// Whether the kitty of a file still runs.
 fn is_running(left: &Left) -> bool {
-    left.boot == clock::boot8() && proc::is_same(left.kitty)
+    runs(&left.boot, left.kitty)
+}
+
+fn runs(boot: &str, kitty: ProcId) -> bool {
+    boot == clock::boot8() && proc::is_same(kitty)
 }

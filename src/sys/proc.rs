@@ -204,6 +204,7 @@ pub fn ancestors(pid: i32) -> Vec<Stat> {
 }
 
 /// Splits the text between NUL bytes: `a\0b\0` → `[a, b]`; empty words are kept.
+#[cfg(any(test, not(target_os = "macos")))]
 fn words(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_suffix(b"\0").unwrap_or(bytes);
     bytes

@@ -293,3 +293,148 @@ fn it_is_off_where_the_file_says_so() {
     }
     assert!(!own_save(&scene.rig, &scene.kitty).exists());
 }
+
+#[test]
+fn of_twenty_ticks_at_once_one_works_and_none_harms() {
+    let scene = Scene::new();
+    scene.kitty.launch(&scene.rig.dir("p"), &[]);
+    for round in [0, 21, 90] {
+        std::thread::scope(|threads| {
+            for _ in 0..20 {
+                threads.spawn(|| scene.rig.tick(round));
+            }
+        });
+    }
+    assert_eq!(windows(&text(&own_save(&scene.rig, &scene.kitty))), 2);
+    let sessions = scene.rig.state().join("sessions");
+    let litter = |dir: PathBuf| {
+        let names = std::fs::read_dir(dir).expect("a directory").flatten();
+        let mut names = names.map(|e| e.file_name().to_string_lossy().into_owned());
+        names.find(|n| n.starts_with(".tmp-"))
+    };
+    assert_eq!((litter(sessions), litter(scene.rig.state())), (None, None));
+}
+
+#[test]
+fn a_tick_killed_at_any_point_leaves_a_whole_save_and_the_next_one_works() {
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    let id = scene.type_in(&dir, "claude", "(new)");
+    let sid = scene.talk(id);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let file = own_save(&scene.rig, &scene.kitty);
+    let mut later = 21;
+    let mut passed = false;
+    for point in 0..80 {
+        scene.kitty.launch(&dir, &[]);
+        let before = windows(&text(&file));
+        later += 100;
+        scene.rig.tick(later);
+        later += 30;
+        let shift = later.to_string();
+        let at = format!("{point}:kill");
+        let env = [
+            ("KITTYMUX_BOOT_SHIFT", shift.as_str()),
+            ("KITTYMUX_FAULT_AT", at.as_str()),
+        ];
+        let tick = scene.rig.kittymux_with(None, &["--tick"], &env);
+        let now = text(&file);
+        let count = windows(&now);
+        assert!(
+            count >= before,
+            "killed at {point}: {before} and now {count}"
+        );
+        assert_eq!(sids(&now), std::slice::from_ref(&sid), "killed at {point}");
+        let file = SessionFile::read(&now, Origin::Person, &[]);
+        assert_eq!(file.refusal(), None, "killed at {point}");
+        later += 70;
+        scene.rig.tick(later);
+        if tick.status.success() {
+            passed = true;
+            break;
+        }
+    }
+    assert!(passed, "every point of a save was tried");
+    assert_eq!(windows(&text(&file)), scene.kitty.windows().len());
+}
+
+#[test]
+fn clocks_that_jump_and_a_boot_with_the_same_pids_harm_nothing() {
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    scene.kitty.launch(&dir, &[]);
+    let tick = |later: i64, wall: i64| {
+        let (boot, wall) = (later.to_string(), wall.to_string());
+        let env = [
+            ("KITTYMUX_BOOT_SHIFT", boot.as_str()),
+            ("KITTYMUX_WALL_SHIFT", wall.as_str()),
+        ];
+        let done = scene.rig.kittymux_with(None, &["--tick"], &env);
+        assert!(done.status.success(), "{done:?}");
+    };
+    let file = own_save(&scene.rig, &scene.kitty);
+    tick(0, 0);
+    tick(21, 0);
+    assert_eq!(windows(&text(&file)), 2);
+    // The wall clock goes back a day, then forward a year; the machine sleeps for eight hours.
+    for (later, wall) in [(200, -86_400), (400, 31_536_000), (29_200, 31_536_000)] {
+        let count = windows(&text(&file));
+        scene.kitty.launch(&dir, &[]);
+        tick(later, wall);
+        tick(later + 25, wall);
+        assert_eq!(windows(&text(&file)), count + 1, "{later} {wall}");
+    }
+    // A kitty of an earlier boot had the same pid and start time: it is gone, this one is not.
+    let name = file
+        .file_name()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned();
+    let boot = kittymux::sys::clock::boot8();
+    let earlier = text(&file).replace(&format!("boot={boot}"), "boot=00000001");
+    let other = file.with_file_name(name.replace(&boot, "00000001"));
+    std::fs::write(&other, earlier).expect("written");
+    tick(29_300, 0);
+    assert!(other.exists() && file.exists());
+    let listed = scene
+        .rig
+        .kittymux_ok(None, &["sessions", "restore", "--json"]);
+    let states: Vec<&str> = listed
+        .split("\"state\":\"")
+        .skip(1)
+        .filter_map(|s| s.split('"').next())
+        .collect();
+    assert_eq!(states, ["running", "free"], "{listed}");
+}
+
+#[test]
+fn kitties_that_churn_never_push_out_the_desk_of_one_that_crashed() {
+    let rig = Rig::new("/bin/bash", true);
+    let dir = rig.dir("p");
+    let first = rig.start_kitty(&[]);
+    for _ in 0..11 {
+        first.launch(&dir, &[]);
+    }
+    rig.tick(0);
+    rig.tick(21);
+    let crashed = own_save(&rig, &first);
+    first.crash();
+    let others: Vec<Kitty> = (0..6).map(|_| rig.start_kitty(&[])).collect();
+    for round in 1..=6 {
+        for kitty in &others {
+            kitty.launch(&dir, &[]);
+        }
+        rig.tick(round * 100);
+        rig.tick(round * 100 + 25);
+    }
+    assert_eq!(windows(&text(&crashed)), 12);
+    for kitty in &others {
+        assert_eq!(windows(&text(&own_save(&rig, kitty))), 7);
+    }
+    // Of each that runs, the last four sets before the one it has.
+    let history = std::fs::read_dir(rig.state().join("sessions/.history")).expect("kept");
+    assert_eq!(history.count(), 6 * 4);
+    let said = rig.kittymux_ok(Some(&others[0]), &["sessions", "restore", "last"]);
+    assert!(said.contains("12 of 12 windows came back"), "{said}");
+}

@@ -7,6 +7,7 @@ mod check;
 mod desks;
 mod docs;
 mod elsewhere;
+mod exit;
 mod forkless;
 mod generations;
 mod identity;

@@ -315,6 +315,16 @@ impl Rig {
         self.dump();
     }
 
+    /// The path of a program under test.
+    pub fn tool(&self, name: &str) -> String {
+        self.top
+            .path()
+            .join("tools")
+            .join(name)
+            .display()
+            .to_string()
+    }
+
     /// The state directory.
     pub fn state(&self) -> PathBuf {
         self.home().join(".local/state/kittymux")

@@ -31,6 +31,11 @@ impl Kitty {
             .into_data()
     }
 
+    /// Its window list as it answers it.
+    pub fn list(&self) -> String {
+        self.ask(&commands::ls(None)).expect("ls")
+    }
+
     /// What it shows of itself.
     pub fn tree(&self) -> Vec<OsWindow> {
         tree::read(&self.ask(&commands::ls(None)).expect("ls")).expect("a tree")
