@@ -100,6 +100,7 @@ fn all(options: &Options) -> Result<(), String> {
             }
         };
         rows.extend(list(&desk, windows, times).map_err(plain_error)?);
+        rows.push(tick(&desk, windows, times).map_err(plain_error)?);
         if windows == 100 {
             rows.push(rewrite_row(&desk)?);
         }
@@ -181,7 +182,12 @@ fn machine() -> String {
 fn starts(options: &Options, programs: &Programs) -> io::Result<Vec<Row>> {
     let mut version = Command::new(&programs.kittymux);
     version.arg("--version");
-    let mut all = vec![version];
+    let home = std::env::temp_dir().join(format!("kmxb-{:x}-home", clock::wall_ns()));
+    std::fs::create_dir_all(&home)?;
+    let mut tick = Command::new(&programs.kittymux);
+    tick.arg("--tick").env_clear().env("HOME", &home);
+    must(child::run(&mut tick)?)?;
+    let mut all = vec![version, tick];
     let mut at = |path: &Option<PathBuf>| {
         let path = path.as_ref()?;
         all.push(Command::new(path));
@@ -194,6 +200,7 @@ fn starts(options: &Options, programs: &Programs) -> io::Result<Vec<Row>> {
             walls.push(must(child::run(command)?)?.wall);
         }
     }
+    std::fs::remove_dir_all(&home)?;
     let mut rows = vec![row(
         "--version, whole process",
         median(&walls[0]),
@@ -215,6 +222,7 @@ fn starts(options: &Options, programs: &Programs) -> io::Result<Vec<Row>> {
     ));
     let ratio = |n: usize| median(&walls[n]) / median(&walls[c]);
     rows.push(row("--version : empty C", ratio(0), Some(1.8), "×"));
+    rows.push(row("--tick, no kitty : empty C", ratio(1), Some(2.5), "×"));
     match rust {
         Some(rust) => rows.push(row(
             "an empty Rust program : empty C",
@@ -278,6 +286,26 @@ fn list(desk: &Desk, windows: usize, times: usize) -> io::Result<Vec<Row>> {
         ),
         row(&format!("{name}: peak memory"), peak, most, "MB"),
     ])
+}
+
+/// `--tick` while nothing changes.
+fn tick(desk: &Desk, windows: usize, times: usize) -> io::Result<Row> {
+    let mut command = desk.kittymux(&["--tick"]);
+    // The first two see everything for the first time.
+    for _ in 0..2 {
+        must(child::run(&mut command)?)?;
+    }
+    let mut cpu = Vec::new();
+    for _ in 0..times {
+        cpu.push(must(child::run(&mut command)?)?.cpu);
+    }
+    let most = match windows {
+        30 => Some(0.5),
+        500 => Some(5.0),
+        _ => None,
+    };
+    let name = format!("--tick, {windows} windows, nothing changed: own CPU");
+    Ok(row(&name, median(&cpu), most, "ms"))
 }
 
 /// Prints the peak memory of a program, MB: the kernel counts what a process was before it became

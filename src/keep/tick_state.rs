@@ -107,11 +107,8 @@ impl TickState {
         let Ok(document) = json::decode::<Document>(&bytes, LIMIT) else {
             return Self::default();
         };
-        let known = if document.boot == clock::boot8() && document.v >= 1 {
-            document.kitties
-        } else {
-            Vec::new()
-        };
+        let is_now = document.boot == clock::boot8() && document.v >= 1;
+        let known = if is_now { document.kitties } else { Vec::new() };
         Self {
             offered: hex(&document.offered),
             searched: if known.is_empty() {

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::address::{Address, Peer, peer};
-use super::wire::{MAX_REQUEST, Replies, Reply};
+use super::wire::{MAX_REQUEST, Replies, Reply, read_reply};
 use crate::sys::proc::{self, ProcId};
 
 /// Why a kitty did not answer.
@@ -127,7 +127,7 @@ pub struct Exchange<'a> {
     out: Vec<u8>,
     sent: usize,
     wanted: usize,
-    got: Vec<Reply>,
+    got: Vec<Vec<u8>>,
     failed: Option<Silence>,
 }
 
@@ -167,6 +167,16 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// Why not.
     pub fn result(self) -> Result<Vec<Reply>, Silence> {
+        let bodies = self.bodies()?;
+        let replies = bodies.iter().map(|body| read_reply(body));
+        replies.collect::<Result<_, _>>().map_err(Silence::Broken)
+    }
+
+    /// The JSON texts of the answers, as they came.
+    ///
+    /// # Errors
+    /// Why they are not all there.
+    pub fn bodies(self) -> Result<Vec<Vec<u8>>, Silence> {
         match self.failed {
             Some(silence) => Err(silence),
             None if self.got.len() < self.wanted => Err(Silence::TimedOut),

@@ -68,35 +68,40 @@ impl Replies {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole reply, if there is one.
+    /// The JSON text of the next whole reply, if there is one; [`read_reply`] reads it.
     ///
     /// # Errors
     /// When the stream is not kitty's protocol, or a reply is larger than [`MAX_REPLY`].
-    pub fn take(&mut self) -> Option<Result<Reply, String>> {
+    pub fn take(&mut self) -> Option<Result<Vec<u8>, String>> {
         let have = self.buffer.len().min(HEAD.len());
         if self.buffer[..have] != HEAD[..have] {
             return Some(Err("the answer is not kitty's protocol".to_owned()));
         }
         // A frame is ASCII JSON, so an ESC can only be its end.
-        let from = self.scanned.max(HEAD.len());
-        let Some(end) = self
-            .buffer
-            .get(from..)
-            .and_then(|rest| rest.windows(2).position(|w| w == TAIL))
-        else {
-            self.scanned = self.buffer.len().saturating_sub(1);
+        let from = self.scanned.max(HEAD.len()).min(self.buffer.len());
+        let end = self.buffer[from..].iter().position(|b| *b == TAIL[0]);
+        let Some(end) = end.map(|n| from + n).filter(|n| n + 1 < self.buffer.len()) else {
+            self.scanned = end.map_or(self.buffer.len(), |n| from + n);
             return (self.buffer.len() > MAX_REPLY)
                 .then(|| Err("the answer is too large".to_owned()));
         };
-        let end = from + end;
-        let reply = read_reply(&self.buffer[HEAD.len()..end]);
-        self.buffer.drain(..end + TAIL.len());
+        if self.buffer[end + 1] != TAIL[1] {
+            return Some(Err("the answer is not kitty's protocol".to_owned()));
+        }
+        let rest = self.buffer.split_off(end + TAIL.len());
+        let mut body = std::mem::replace(&mut self.buffer, rest);
+        body.truncate(end);
+        body.drain(..HEAD.len());
         self.scanned = 0;
-        Some(reply)
+        Some(Ok(body))
     }
 }
 
-fn read_reply(body: &[u8]) -> Result<Reply, String> {
+/// Reads the JSON text of a reply.
+///
+/// # Errors
+/// When it is no reply of kitty's.
+pub fn read_reply(body: &[u8]) -> Result<Reply, String> {
     let text = json::guard(body, MAX_REPLY).map_err(|e| format!("the answer is not JSON: {e}"))?;
     let members = json::members(&text).ok_or("the answer is not a JSON object")?;
     let value = |name: &str| {
@@ -153,7 +158,8 @@ mod tests {
             for part in stream.chunks(cut) {
                 replies.feed(part);
                 while let Some(reply) = replies.take() {
-                    got.push(reply.expect("a reply"));
+                    let body = reply.expect("a reply");
+                    got.push(read_reply(&body).expect("a reply"));
                 }
                 if replies.buffer.is_empty() {
                     continue;
@@ -184,7 +190,8 @@ mod tests {
         ] {
             let mut replies = Replies::default();
             replies.feed(bad);
-            assert!(matches!(replies.take(), Some(Err(_))), "{bad:?}");
+            let read = replies.take().map(|r| r.and_then(|b| read_reply(&b)));
+            assert!(matches!(read, Some(Err(_))), "{bad:?}");
         }
     }
 }
