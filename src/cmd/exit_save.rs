@@ -19,13 +19,12 @@ use super::save::take;
 use super::setting;
 use super::table::Args;
 use crate::keep::autosaves;
-use crate::keep::names::ENDING;
-use crate::keep::publish::{Header, LIMIT};
+use crate::keep::publish::Header;
 use crate::keep::state::State;
 use crate::kitty::session_file::{Origin, SessionFile};
 use crate::resume::last_plan::LastPlan;
 use crate::resume::rewrite::record_text;
-use crate::sys::bytes::{from_bytes, to_path};
+use crate::sys::bytes::to_path;
 use crate::sys::clock;
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::lock::Lock;
@@ -174,17 +173,7 @@ fn publish_desk(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<
     }
     let sessions = state.sessions()?;
     let name = autosaves::name(&left.boot, left.kitty);
-    let old = sessions
-        .read(&format!("{name}{ENDING}"), LIMIT)
-        .ok()
-        .flatten();
-    let ids = |text: &str| -> Vec<Option<u64>> {
-        let file = SessionFile::read(text, Origin::Person, &[]);
-        file.launches().map(|l| l.id()).collect()
-    };
-    if old.is_some_and(|old| ids(&from_bytes(&old)) != ids(&made.text)) {
-        autosaves::put_aside(&sessions, &name)?;
-    }
+    autosaves::put_aside(&sessions, &name, &made.text)?;
     match take::store_over(state, &sessions, &name, &header, &made) {
         // A newer save stands there: that is as good.
         Err(Fault::Refused(_)) => Ok(()),

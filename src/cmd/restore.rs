@@ -8,6 +8,7 @@ use list::list;
 use show::{describe, show, window_lines};
 use source::{Loads, Prepared, Source, prepare, write_first};
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ use crate::kitty::discover::{self, Surroundings};
 use crate::kitty::launch_line::LaunchLine;
 use crate::kitty::session_file::{Line, SessionFile};
 use crate::kitty::tree::{self, OsWindow};
-use crate::resume::rewrite::VAR_SAVE;
+use crate::resume::rewrite::{VAR_PLACE, VAR_SAVE};
 use crate::sys::bytes::from_bytes;
 use crate::sys::dirs;
 use crate::sys::fault::{Fault, Outcome};
@@ -118,8 +119,8 @@ fn expected(file: &SessionFile) -> Vec<&LaunchLine> {
 
 /// What a restore brought.
 struct Report {
-    /// Windows of this restore that exist: ids in kitty's order.
-    there: Vec<u64>,
+    /// Windows of this restore that exist, by their place in the file.
+    there: BTreeSet<usize>,
     /// How many there should be.
     wanted: usize,
     /// What else to say.
@@ -132,10 +133,11 @@ struct Report {
     kitty: Option<ProcId>,
 }
 
-fn of_save(tree: &[OsWindow], save: &str) -> Vec<u64> {
+/// The windows of this restore that exist, by their place in the file.
+fn of_save(tree: &[OsWindow], save: &str) -> BTreeSet<usize> {
     tree::windows(tree)
         .filter(|p| p.window.var(VAR_SAVE) == Some(save))
-        .map(|p| p.window.id)
+        .filter_map(|p| p.window.var(VAR_PLACE)?.parse().ok())
         .collect()
 }
 
@@ -145,7 +147,7 @@ fn into(kitty: &mut SeenKitty, prepared: &Prepared, copy: &str, wanted: usize) -
         tree::windows(&kitty.tree).any(|p| p.window.session_name.as_deref() == Some(stem))
     };
     let mut report = Report {
-        there: Vec::new(),
+        there: BTreeSet::new(),
         wanted,
         said: Vec::new(),
         counted: true,
@@ -235,7 +237,7 @@ fn anew(state: &State, copy: &str, save: &str, wanted: usize) -> Outcome<Report>
     let pid = i32::try_from(child.id()).unwrap_or(0);
     let end = Instant::now() + WAIT_NEW;
     let mut report = Report {
-        there: Vec::new(),
+        there: BTreeSet::new(),
         wanted,
         said: Vec::new(),
         counted: false,
@@ -294,8 +296,18 @@ fn anew(state: &State, copy: &str, save: &str, wanted: usize) -> Outcome<Report>
 fn finish(report: &Report, file: &SessionFile, as_json: bool) -> Exit {
     let came = report.there.len();
     let whole = report.switched || !report.counted || came >= report.wanted;
+    let is_there = |place: usize| {
+        let known = report.counted && !report.switched;
+        known.then(|| report.there.contains(&place))
+    };
     if as_json {
-        let lines = json::list(expected(file).iter().map(|l| describe(l).finish()));
+        let lines = json::list(expected(file).iter().enumerate().map(|(place, l)| {
+            let object = describe(l);
+            match is_there(place) {
+                Some(there) => object.flag("there", there).finish(),
+                None => object.finish(),
+            }
+        }));
         let text = Object::new()
             .number("version", 1)
             .number("wanted", report.wanted as u64)
@@ -305,24 +317,22 @@ fn finish(report: &Report, file: &SessionFile, as_json: bool) -> Exit {
             .raw("windows", &lines)
             .finish();
         out::data(&(text + "\n"));
-    } else if report.switched && report.there.is_empty() {
+    } else if report.switched && came == 0 {
         out::data("its session was open already: kitty went to it, nothing new was opened\n");
-    } else if report.counted && whole {
-        out::data(&format!(
-            "{} of {} windows came back\n",
-            came, report.wanted
-        ));
-        out::data(&window_lines(file));
     } else if report.counted {
-        out::data(&window_lines(file));
+        out::data(&format!("{came} of {} windows came back\n", report.wanted));
+        out::data(&window_lines(file, &|place| is_there(place) == Some(false)));
     }
     for said in &report.said {
         out::message(said);
     }
     if !whole {
         out::message(&format!(
-            "{came} of {} windows came back: look for an error in kitty's window; the save is as it was",
-            report.wanted
+            "{} did not come back: look for an error in kitty's window; the save is as it was",
+            match report.wanted - came {
+                1 => "1 window".to_owned(),
+                n => format!("{n} windows"),
+            }
         ));
         return Exit::CouldNot;
     }

@@ -25,6 +25,7 @@ use crate::kitty::tree;
 use crate::sys::clock;
 use crate::sys::fault::Outcome;
 use crate::sys::lock::Lock;
+use crate::sys::proc;
 
 /// How far two passes over all our processes lie apart at least, nanoseconds.
 const SEARCH_NS: u64 = 60_000_000_000;
@@ -70,18 +71,16 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     let known: Vec<Address> = memory
         .kitties
         .iter()
-        .filter(|k| crate::sys::proc::is_same(k.process))
+        .filter(|k| proc::is_same(k.process))
         .filter_map(|k| Address::parse(&k.address))
         .collect();
     let raw = answers(discover::all(Some(&state.dir), &known, everywhere));
     let mut result = exit_save::finish_left(state);
     if raw.iter().any(|r| !is_quiet(r, memory, now)) {
         result = look(state, memory, raw, now).and(result);
-    } else {
-        memory
-            .kitties
-            .retain(|k| raw.iter().any(|r| r.process == k.process));
     }
+    // One that did not answer in time is not forgotten.
+    memory.kitties.retain(|k| proc::is_same(k.process));
     let alive: Vec<_> = memory.kitties.iter().map(|k| k.process).collect();
     let chosen_from = autosaved::fingerprint(state, &alive);
     if everywhere || chosen_from != memory.offered {
@@ -149,6 +148,14 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
             is_desk: view.is_desk,
         });
     }
+    let unseen = |k: &Known| kitties.iter().all(|now| now.process != k.process);
+    let unseen: Vec<Known> = memory
+        .kitties
+        .iter()
+        .filter(|k| unseen(k))
+        .cloned()
+        .collect();
+    kitties.extend(unseen);
     memory.kitties = kitties;
     if state.has("autosave-off")
         || crate::sys::dirs::var("KITTYMUX_AUTOSAVE").is_some_and(|v| v == "0")

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::names::ENDING;
-use super::publish::Header;
+use super::publish::{Header, LIMIT};
 use super::state::State;
 use super::taken::{Mark, Marks};
+use crate::kitty::session_file::{Origin, SessionFile};
 use crate::sys::bytes::from_bytes;
 use crate::sys::clock;
 use crate::sys::fault::Outcome;
@@ -126,13 +127,18 @@ pub fn outdated(saves: &[Autosave]) -> Vec<&str> {
     gone.skip(GONE).map(|s| s.name.as_str()).collect()
 }
 
-/// Puts the save that stands under `name` aside as an earlier set of its kitty.
+/// Puts the save that stands under `name` aside as an earlier set of its kitty, if its windows are
+/// others than those of `new`, the text that is to take its place.
 ///
 /// # Errors
 /// When it is there and cannot be kept.
-pub fn put_aside(sessions: &PrivateDir, name: &str) -> Outcome<()> {
+pub fn put_aside(sessions: &PrivateDir, name: &str, new: &str) -> Outcome<()> {
     let file = format!("{name}{ENDING}");
-    let Some(header) = read_header(sessions, &file) else {
+    let Some(old) = sessions.read(&file, LIMIT).ok().flatten() else {
+        return Ok(());
+    };
+    let old = from_bytes(&old);
+    let Some(header) = Header::read(&old).filter(|_| windows(&old) != windows(new)) else {
         return Ok(());
     };
     let history = sessions.sub(".history")?;
@@ -141,6 +147,14 @@ pub fn put_aside(sessions: &PrivateDir, name: &str) -> Outcome<()> {
         &history,
         &format!("{name}-{:020}{ENDING}", header.up),
     )
+}
+
+/// The ids of the windows of a text, in its order.
+fn windows(text: &str) -> Vec<Option<u64>> {
+    let file = SessionFile::read(text, Origin::Person, &[]);
+    file.launches()
+        .map(crate::kitty::launch_line::LaunchLine::id)
+        .collect()
 }
 
 /// Removes earlier sets beyond the newest four of each kitty, and those of kitties without a save.

@@ -23,6 +23,8 @@ pub const ENV_ZDOTDIR: &str = "KITTYMUX_ZDOTDIR";
 
 /// User variable: the save a window came from.
 pub const VAR_SAVE: &str = "kittymux_save";
+/// User variable: the place of a window in the file it was restored from, counted from 0.
+pub const VAR_PLACE: &str = "kittymux_place";
 /// User variable: the kitty session it belonged to.
 pub const VAR_SESSION: &str = "kittymux_session";
 /// User variable: the agent that runs in it.

@@ -6,6 +6,7 @@ mod disk;
 mod files;
 mod misbehaving;
 mod sockets;
+mod ticks;
 mod words;
 
 use std::collections::BTreeMap;
@@ -150,6 +151,11 @@ impl Odd {
     /// One that misbehaves, with its one window. It has another program's name, so that the searches
     /// of other tests do not come upon it.
     fn misbehaving(rig: &Rig, how: &[&str]) -> Self {
+        Self::misbehaving_with(rig, how, &[])
+    }
+
+    /// As [`Odd::misbehaving`], with more words on its command line.
+    fn misbehaving_with(rig: &Rig, how: &[&str], words: &[&str]) -> Self {
         let program = rig.dir("tools").join("oddity");
         if !program.exists() {
             let kitty = rig.dir("tools").join("kitty");
@@ -159,6 +165,7 @@ impl Odd {
         for word in how {
             command.args(["--misbehave", word]);
         }
+        command.args(words);
         let odd = Self::start(command, rig);
         odd.listens();
         odd

@@ -21,15 +21,17 @@ pub(super) fn show(file: &SessionFile, as_json: bool) {
                 + "\n"),
         );
     } else {
-        out::data(&window_lines(file));
+        out::data(&window_lines(file, &|_| false));
     }
 }
 
-/// One line per window, under its tab.
-pub(super) fn window_lines(file: &SessionFile) -> String {
+/// One line per window, under its tab. `is_missing` says of a window, by its place, that it did not
+/// come back.
+pub(super) fn window_lines(file: &SessionFile, is_missing: &dyn Fn(usize) -> bool) -> String {
     let home = home_text();
     let mut text = String::new();
     let mut dir = String::new();
+    let mut count = 0;
     for line in &file.lines {
         match &line.item {
             Item::NewOsWindow => text.push_str("OS window\n"),
@@ -78,8 +80,10 @@ pub(super) fn window_lines(file: &SessionFile) -> String {
                             .collect::<Vec<_>>(),
                     ),
                 };
+                let missing = if is_missing(count) { "missing: " } else { "" };
+                count += 1;
                 text.push_str(&format!(
-                    "  {what}  in {}\n",
+                    "  {missing}{what}  in {}\n",
                     shown_directory(&place, &home)
                 ));
             }

@@ -12,7 +12,7 @@ use crate::keep::state::State;
 use crate::kitty::session_file::{Line, Origin, SessionFile};
 use crate::kitty::words::{is_separator, quote};
 use crate::resume::parts::parts;
-use crate::resume::rewrite::{self, VAR_SAVE};
+use crate::resume::rewrite::{self, VAR_PLACE, VAR_SAVE};
 use crate::resume::window::is_desk_name;
 use crate::sys::bytes::{from_bytes, from_os, to_bytes, to_path};
 use crate::sys::clock;
@@ -232,11 +232,12 @@ fn refresh(file: &mut SessionFile, save: &str, km: &str, state: &str) {
         save,
         fish: assets::fish_line(),
     };
-    for launch in file
+    let windows = file
         .launches_mut()
-        .filter(|l| l.option("--type") != Some("background"))
-    {
+        .filter(|l| l.option("--type") != Some("background"));
+    for (place, launch) in windows.enumerate() {
         launch.set_pair("--var", VAR_SAVE, Some(save));
+        launch.set_pair("--var", VAR_PLACE, Some(&place.to_string()));
         rewrite::refresh(launch, setting);
     }
 }

@@ -104,12 +104,7 @@ pub fn save(
         return Ok(watch.set);
     }
     let set = view(kitty, &taken.tree, &taken.desk).set;
-    if watch
-        .saved
-        .is_none_or(|(saved, _)| saved.windows != set.windows)
-    {
-        autosaves::put_aside(&sessions, &name)?;
-    }
+    autosaves::put_aside(&sessions, &name, &taken.made.text)?;
     take::store_over(state, &sessions, &name, &taken.header, &taken.made)?;
     shown(state, kitty, &taken.tree);
     Ok(set)

@@ -141,7 +141,7 @@ fn a_restore_counts_what_came_and_not_what_was_said() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert_eq!(
         ran.err,
-        "kittymux: 0 of 1 windows came back: look for an error in kitty's window; the save is as it was\n"
+        "kittymux: 1 window did not come back: look for an error in kitty's window; the save is as it was\n"
     );
     ran.within(10);
     let odd = Odd::misbehaving(&saved.rig, &["old"]);
