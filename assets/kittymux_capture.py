@@ -38,12 +38,12 @@ def nearest_parent(raw):
 
 def path_of_url(url):
     # as kitty's own path_from_osc7_url, but bytes that are no UTF-8 come through (kitty raises, or puts U+FFFD)
-    from urllib.parse import unquote, urlparse
     if isinstance(url, bytes):
         url = url.decode('utf-8', 'surrogateescape')
     if url.startswith('kitty-shell-cwd://'):
         return '/' + url.split('/', 3)[-1]
     if url.startswith('file://'):
+        from urllib.parse import unquote, urlparse
         return unquote(urlparse(url).path, errors='surrogateescape')
     return ''
 

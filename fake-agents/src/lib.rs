@@ -2,7 +2,7 @@
 //! recognisable lines and can take every shape that real ones have in the process table.
 //!
 //! One native program behaves by the name it is called as: `claude`, `codex`, `opencode`, or `node`
-//! with a script of such a name. `FAKE_AGENT_NAME` overrules that. The scripts beside it do the same
+//! with a script of such a name. `FAKE_AGENT_NAME` overrules that. As `nu` it is a shell. The scripts beside it do the same
 //! in bash, for what a script looks like.
 //!
 //! Switches come from the environment or, for programs that a terminal starts, from lines `NAME=VALUE`
@@ -21,6 +21,7 @@ mod args;
 mod claude;
 mod codex;
 mod help;
+mod nu;
 mod opencode;
 mod record;
 mod shape;
@@ -67,6 +68,9 @@ pub fn run(argv: Vec<OsString>) -> ExitCode {
         .iter()
         .map(|w| w.to_string_lossy().into_owned())
         .collect();
+    if words.first().and_then(|w| w.rsplit('/').next()) == Some("nu") {
+        return nu::run(&words);
+    }
     let Some((agent, args)) = who(&words) else {
         eprintln!("fake-agent: call me claude, codex or opencode, or set FAKE_AGENT_NAME");
         return ExitCode::from(2);

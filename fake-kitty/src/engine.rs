@@ -162,8 +162,13 @@ impl Kitty {
                 let text = format!("Failed to launch child: {name}\nWith error: {why}");
                 let mut env = env.clone();
                 let plan = self.message_plan("__hold_till_enter__", &[], &text, &mut env);
-                let (child, master) =
-                    spawn::on_terminal(program(&plan, &env)?, size).map_err(|e| e.to_string())?;
+                let shows = spawn::on_terminal(program(&plan, &env)?, size);
+                // A variable too long for the program is too long for the message as well.
+                let (child, master) = match shows {
+                    Err(e) if e.raw_os_error() == Some(7) => spawn::dead_fork(size),
+                    other => other,
+                }
+                .map_err(|e| e.to_string())?;
                 Ok((child, master, true))
             }
         }

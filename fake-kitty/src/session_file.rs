@@ -204,8 +204,9 @@ impl Parser<'_> {
                 }
             }
             "os_window_size" => os_window_size(&rest)?,
-            "os_window_class" => self.os.class = Some(rest),
-            "os_window_name" => self.os.name = Some(rest),
+            // An empty one is none.
+            "os_window_class" => self.os.class = Some(rest).filter(|c| !c.is_empty()),
+            "os_window_name" => self.os.name = Some(rest).filter(|n| !n.is_empty()),
             "os_window_title" | "os_window_state" | "resize_window" => {}
             other => return Err(format!("Unknown command in session file: {other}")),
         }

@@ -60,6 +60,16 @@ impl Program {
 /// # Errors
 /// Those of the system, for example a missing file.
 pub fn on_terminal(program: Program, size: (u16, u16)) -> io::Result<(Child, OwnedFd)> {
+    start(program, size, || Ok(()))
+}
+
+/// Starts `program` on a new terminal; `before` runs in the new process, last of all. It may only make
+/// plain system calls.
+fn start(
+    program: Program,
+    size: (u16, u16),
+    before: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> io::Result<(Child, OwnedFd)> {
     let master =
         rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     rustix::pty::grantpt(&master)?;
@@ -83,10 +93,44 @@ pub fn on_terminal(program: Program, size: (u16, u16)) -> io::Result<(Child, Own
             rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
             Ok(())
         });
+        command.pre_exec(before);
     }
     let child = command.spawn()?;
     rustix::io::ioctl_fionbio(&master, true)?;
     Ok((child, master))
+}
+
+/// A fork of this process that does not become another program, as leader of a new session on a new
+/// terminal: what kitty leaves in a window when not even the program that shows its message can be
+/// started. It ends with its terminal.
+///
+/// # Errors
+/// Those of the system.
+pub fn dead_fork(size: (u16, u16)) -> io::Result<(Child, OwnedFd)> {
+    let nothing = Program {
+        file: "/".into(),
+        argv: Vec::new(),
+        env: Vec::new(),
+        cwd: "/".into(),
+        fallback_cwd: "/".into(),
+    };
+    start(nothing, size, || {
+        // Only what waits for the program to begin still holds on to these; it has no more to wait for.
+        for fd in 3..4096 {
+            // SAFETY: nothing behind these descriptors is used any more in this process.
+            unsafe {
+                if rustix::io::fcntl_getfd(std::os::fd::BorrowedFd::borrow_raw(fd)).is_ok() {
+                    rustix::io::close(fd);
+                }
+            }
+        }
+        while rustix::termios::tcgetattr(rustix::stdio::stdin()).is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        Ok(())
+    })
 }
 
 /// Starts a background program: no terminal, kitty's own session and group, kitty's output. With `socket`

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::definitions::Definitions;
 use super::program::{Invocation, Kind, plain, recognise};
-pub use super::shell::{Shell, ShellKind};
+pub use super::shell::{Shell, ShellKind, is_plain_start};
 use super::shell::{argv, exe, inner_shell_name, shell_of};
 use crate::sys::look::Look;
 use crate::sys::proc::{ProcId, Process};

@@ -4,6 +4,8 @@
 //! 100, the group in front is that of the line marked `*`. Session 100 and terminal 1 unless the
 //! line says `s=N` or `t=N`.
 
+mod shells;
+
 use expect_test::{Expect, expect};
 
 use super::argv_cases::{line, words};

@@ -1,7 +1,7 @@
 //! The saves that were made by themselves, kept up: what is too old goes, and the desk that a kitty
 //! that starts now is to offer lies in `sessions/startup.kitty-session`.
 
-use super::restore::source::{Loads, prepare};
+use super::restore::prepare::{Loads, prepare};
 use super::setting;
 use crate::keep::autosaves::{self, Autosave, PREFIX};
 use crate::keep::names::ENDING;

@@ -24,6 +24,9 @@ use crate::sys::private_file::PrivateDir;
 /// How long a save is waited for: kitty's saver takes over a second with 300 shells.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// How long a window list is waited for at least.
+const LIST: Duration = Duration::from_secs(2);
+
 /// The largest text of a capture.
 const LIMIT: usize = 32 << 20;
 
@@ -155,7 +158,7 @@ fn by_action(kitty: &mut SeenKitty, choice: &Choice, state: &State) -> Outcome<C
     let bytes = text?.filter(|b| !b.is_empty()).ok_or_else(|| {
         Fault::refused("kitty said it saved and wrote nothing; look for a dialog in its window, then try again")
     })?;
-    let tree = list_again(&mut kitty.connection).unwrap_or_else(|| kitty.tree.clone());
+    let tree = list_again(&mut kitty.connection, LIST).unwrap_or_else(|| kitty.tree.clone());
     Ok(Capture {
         text: from_bytes(&bytes),
         tree,
@@ -182,10 +185,8 @@ fn left_out(tree: &[OsWindow], choice: &Choice) -> Option<String> {
     Some(format!("not ({})", commands::match_ids(&ids)))
 }
 
-fn list_again(connection: &mut Connection) -> Option<Vec<OsWindow>> {
-    let reply = connection
-        .ask(&commands::ls(None), Duration::from_secs(2))
-        .ok()?;
+fn list_again(connection: &mut Connection, wait: Duration) -> Option<Vec<OsWindow>> {
+    let reply = connection.ask(&commands::ls(None), wait).ok()?;
     tree::read(&reply.into_data().ok()?).ok()
 }
 
@@ -248,7 +249,9 @@ pub fn watch(
 ) -> Option<Vec<OsWindow>> {
     let end = Instant::now() + wait;
     loop {
-        let tree = list_again(connection)?;
+        // A kitty that opens many windows answers late.
+        let left = end.saturating_duration_since(Instant::now());
+        let tree = list_again(connection, left.max(LIST))?;
         if enough(&tree) || Instant::now() >= end {
             return Some(tree);
         }

@@ -5,6 +5,7 @@
 
 mod left;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use left::{Left, groups};
@@ -34,6 +35,12 @@ use crate::sys::token::random_id;
 
 /// How long OS windows that went one by one belong together, nanoseconds.
 const TOGETHER_NS: u64 = 10_000_000_000;
+
+/// How long before kitty's own end a window's end is part of it, nanoseconds.
+const JUST_BEFORE_NS: u64 = 2_000_000_000;
+
+/// How long a file that the watcher has not finished writing is left alone, nanoseconds.
+const TORN_NS: u64 = 600_000_000_000;
 
 /// How many OS windows that were closed by themselves are kept.
 const CLOSED: usize = 5;
@@ -95,6 +102,12 @@ pub fn finish_left(state: &State) -> Outcome<()> {
     let Some(exits) = PrivateDir::existing(&path)? else {
         return Ok(());
     };
+    for torn in exits.names()?.iter().filter(|n| n.starts_with('.')) {
+        let at = exits.written_ns(torn).unwrap_or(u64::MAX);
+        if clock::wall_ns().saturating_sub(at) > TORN_NS {
+            exits.remove(torn)?;
+        }
+    }
     let mut result = Ok(());
     for group in groups(&exits) {
         if !is_ready(&left::read(&exits, &group)) {
@@ -143,11 +156,23 @@ fn work_up(state: &State, exits: &PrivateDir, group: &str, plan: Option<&LastPla
     let mut parts: Vec<&Left> = Vec::new();
     if let Some(desk) = whole.iter().rev().find(|l| l.is_desk()) {
         parts.push(desk);
+        // As a person's session ends, windows whose programs are told first go a moment before kitty.
+        let just_before =
+            |l: &&Left| !l.is_desk() && l.up <= desk.up && desk.up - l.up < JUST_BEFORE_NS;
+        parts.extend(whole.iter().filter(just_before).rev());
     } else if !is_running(last) {
         // Those that went together, in the order in which they stood: the last one went first.
         let together = |l: &&Left| last.up.saturating_sub(l.up) < TOGETHER_NS;
         parts.extend(whole.iter().filter(together).rev());
     }
+    // No window comes back twice, whatever the files say.
+    let mut ids = BTreeSet::new();
+    parts.retain(|part| {
+        let own: Vec<u64> = part.window_ids();
+        let new = own.iter().all(|id| !ids.contains(id));
+        ids.extend(own);
+        new
+    });
     let mut result = Ok(());
     if parts.is_empty() {
         for closed in &whole {

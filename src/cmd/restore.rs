@@ -1,12 +1,14 @@
 //! `sessions restore`: hand kitty a private copy, then count what really came back.
 
 mod list;
+pub(super) mod prepare;
 mod show;
-pub(super) mod source;
+mod source;
 
 use list::list;
+use prepare::{Loads, Prepared, prepare, write_first};
 use show::{describe, show, window_lines};
-use source::{Loads, Prepared, Source, prepare, write_first};
+use source::Source;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -97,7 +99,7 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     assets::write_shell_files(&state)?;
     let copy = write_first(&prepared)?;
     let wanted_ids = expected(&file).len();
-    let report = if kitties.first_is_ours {
+    let mut report = if kitties.first_is_ours {
         into(&mut kitties.seen[0], &prepared, &copy, wanted_ids)?
     } else {
         anew(&state, &copy, &prepared.windows, wanted_ids)?
@@ -107,6 +109,9 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     {
         take(&state, save, kitty, &prepared.windows)?;
         autosaved::keep_up(&state)?;
+    }
+    if !report.switched {
+        report.said.splice(..0, std::mem::take(&mut prepared.said));
     }
     Ok(finish(&report, &file, as_json))
 }
@@ -178,7 +183,16 @@ fn into(kitty: &mut SeenKitty, prepared: &Prepared, copy: &str, wanted: usize) -
     let tree = watch(&mut kitty.connection, WAIT, |t| {
         of_save(t, save).len() >= wanted
     });
-    report.there = tree.map(|t| of_save(&t, save)).unwrap_or_default();
+    match tree {
+        Some(tree) => report.there = of_save(&tree, save),
+        // Not to have looked is not to have seen none.
+        None => {
+            report.counted = false;
+            report.said.push(
+                "kitty did not answer in time, so the windows could not be counted".to_owned(),
+            );
+        }
+    }
     Ok(report)
 }
 
@@ -274,7 +288,15 @@ fn anew(state: &State, copy: &str, save: &str, wanted: usize) -> Outcome<Report>
             let tree = watch(&mut kitty.connection, left.min(WAIT), |t| {
                 of_save(t, save).len() >= wanted
             });
-            report.there = tree.map(|t| of_save(&t, save)).unwrap_or_default();
+            match tree {
+                Some(tree) => report.there = of_save(&tree, save),
+                None => {
+                    report.counted = false;
+                    report.said.push(format!(
+                        "the new kitty (pid {pid}) did not answer in time, so its windows could not be counted"
+                    ));
+                }
+            }
             break;
         }
         if Instant::now() >= end

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::autosaved;
 use super::exit::Exit;
-use super::restore::source::{others, restore_dir};
+use super::restore::prepare::{others, restore_dir};
 use super::table::Args;
 use crate::keep::names::ENDING;
 use crate::keep::state::State;

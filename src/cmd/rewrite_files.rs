@@ -252,7 +252,7 @@ fn untouched(done: &Done) -> String {
 }
 
 /// The shell kitty starts by itself: `shell` of kitty.conf, else the person's.
-fn kitty_shell() -> String {
+pub(super) fn kitty_shell() -> String {
     let configured = crate::kitty::conf::read().shell;
     let word = configured
         .as_deref()

@@ -13,3 +13,4 @@ pub mod saves;
 pub mod state;
 pub mod taken;
 pub mod tick_state;
+pub mod units;

@@ -67,11 +67,15 @@ impl State {
         self.dir.sweep();
         for name in [
             "claims",
+            "hooks",
             "kitty",
             "log",
             "sessions",
+            "sessions/.closed",
+            "sessions/.history",
             "sessions/.previous",
             "sessions/.records",
+            "sessions/.taken",
             "shell",
             "shell/zsh",
         ] {

@@ -65,6 +65,12 @@ impl SessionFile {
                 }
                 Item::Other(keyword, value) if keyword.starts_with("os_window_") => {
                     let (keyword, value) = (keyword.clone(), value.clone());
+                    if !can_stand(&value) {
+                        said.push(format!(
+                            "{keyword} {}: line breaks became blanks",
+                            visible(&value)
+                        ));
+                    }
                     if value.contains('$') || !can_stand(&value) {
                         line.set(&format!(
                             "{keyword} {}",

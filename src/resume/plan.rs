@@ -174,8 +174,16 @@ fn of_its_own(subject: &Subject, subjects: &[Subject]) -> Option<Choice> {
                 .iter()
                 .filter(|s| s.process != subject.process && shares_directory(s, subject))
         };
+        let is_held = |c: &Conversation| others().any(|s| held(s) == Some(&c.sid));
+        // Of several that fit another one's start, any may be this one's.
+        let made_for_alone = |s: &Subject, c: &Conversation| {
+            let fit = conversations
+                .iter()
+                .filter(|o| o.sid != *sid && was_made_for(s, o) && !is_held(o));
+            was_made_for(s, c) && fit.count() == 1
+        };
         let of_another = |c: &Conversation| {
-            others().any(|s| held(s) == Some(&c.sid) || (held(s).is_none() && was_made_for(s, c)))
+            is_held(c) || others().any(|s| held(s).is_none() && made_for_alone(s, c))
         };
         let went =
             touched_since_start(subject, conversations).any(|c| c.sid != *sid && !of_another(c));

@@ -282,3 +282,34 @@ fn an_id_on_the_command_line_gives_way_when_two_conversations_were_used() {
     other.conversations = Look::Found(both);
     assert!(shown(&[moved, other]).starts_with("exact X"));
 }
+
+#[test]
+fn of_two_made_as_another_started_either_may_be_the_one_gone_to() {
+    let mut moved = subject(1, "codex", "/p");
+    moved.argv = Some(("X".into(), Look::Found(None)));
+    let mut other = subject(2, "codex", "/p");
+    other.started_ns = 1026 * SEC;
+    let both = |conversations: Vec<Conversation>| {
+        let mut pair = [moved.clone(), other.clone()];
+        for one in &mut pair {
+            one.by_start_time = true;
+            one.conversations = Look::Found(conversations.clone());
+        }
+        shown(&pair)
+    };
+    let old = talk("X", Some(100), 1010);
+    expect_test::expect![[r#"
+        exact X (command line)
+        exact A (made as it started)
+    "#]]
+    .assert_eq(&both(vec![old.clone(), talk("A", Some(1027), 1100)]));
+    expect_test::expect![[r#"
+        new  (another conversation of this directory was used since it started)
+        new  (several conversations of this directory fit its start)
+    "#]]
+    .assert_eq(&both(vec![
+        old,
+        talk("A", Some(1027), 1100),
+        talk("B", Some(1028), 1200),
+    ]));
+}

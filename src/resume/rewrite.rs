@@ -4,12 +4,16 @@
 //! stale, wrong or missing (facts 5.7–5.10 and 10.7 of `docs/kitty-facts.md`). So the plan of what
 //! really runs decides, by window id, never the text.
 
+mod missing;
+
+pub use missing::{Replaced, Shells, replace_missing};
+
 use std::collections::BTreeMap;
 
 use super::record::{MAX_IN_LINE, Mode, Record};
 use crate::kitty::launch_line::{LaunchLine, Startup};
 use crate::kitty::session_file::{Item, SessionFile};
-use crate::kitty::words::{can_stand, double_dollars};
+use crate::kitty::words::{can_stand, double_dollars, quote};
 use crate::sys::json::Object;
 
 /// The start-up record's environment name.
@@ -67,6 +71,11 @@ pub enum Shell {
     Other {
         /// Its program file.
         path: String,
+    },
+    /// As [`Shell::Other`], with the options it was started with.
+    Started {
+        /// Its program file and its options.
+        words: Vec<String>,
     },
 }
 
@@ -261,16 +270,29 @@ fn ask(
             .finish();
         long.insert(name, std::mem::replace(&mut text, named));
     }
-    let prompt = [setting.kittymux, "resume-prompt", "--info", text.as_str()];
+    put(launch, &text, form, setting);
+}
+
+/// Makes a line the one that asks by the record `text`.
+fn put(launch: &mut LaunchLine, text: &str, form: &Form, setting: Setting<'_>) {
+    let prompt = [setting.kittymux, "resume-prompt", "--info", text];
+    // kitty takes the shell apart as a shell would: a blank in its path needs quotes.
+    let behind_run_shell = |shell: &str| {
+        let shell = format!("--shell={shell}");
+        let mut words = vec!["kitten".to_owned(), "run-shell".to_owned(), shell];
+        words.extend(prompt.map(str::to_owned));
+        words
+    };
     // Values of --env are expanded twice by kitty.
     let env_value = |value: &str| double_dollars(&double_dollars(value));
     match form {
         Form::Program => launch.set_program(&prompt),
         Form::Shell(Shell::Other { path }) => {
-            let shell = format!("--shell={path}");
-            let mut words = vec!["kitten", "run-shell", shell.as_str()];
-            words.extend(prompt);
-            launch.set_program(&words);
+            launch.set_program(&behind_run_shell(&quote(path)));
+        }
+        Form::Shell(Shell::Started { words }) => {
+            let words: Vec<String> = words.iter().map(|w| quote(w)).collect();
+            launch.set_program(&behind_run_shell(&words.join(" ")));
         }
         Form::Shell(shell) => {
             launch.add_option(&format!("--env={ENV_RECORD}={text}"));
@@ -302,7 +324,7 @@ fn ask(
                     }
                 }
                 Shell::Fish { path } => launch.set_program(&[path.as_str(), "-C", setting.fish]),
-                Shell::Other { .. } => {}
+                Shell::Other { .. } | Shell::Started { .. } => {}
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What becomes of each window of a save: its plan, from what was seen of it and what was decided.
 
+mod typed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::Choice;
@@ -10,9 +12,10 @@ use super::rewrite::{
 };
 use crate::agents::argv::{looks_secret, plain as plain_name, recognise};
 use crate::agents::definitions::Definitions;
-use crate::agents::window::{Shell as SeenShell, ShellKind};
+use crate::agents::window::{Shell as SeenShell, ShellKind, is_plain_start};
 use crate::kitty::launch_line::{LaunchLine, Startup};
 use crate::kitty::tree::Window;
+use crate::kitty::words::can_stand;
 
 /// The agent of a window, with all that a record needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,11 +121,7 @@ pub fn plan(
             _ => plain(launch, window, seen, common),
         },
         Runs::Other if is_ours(launch) => plain(launch, window, seen, common),
-        Runs::Other if would_start_an_agent(launch, common.defs) => Content::Plain {
-            program: Vec::new(),
-            startup: None,
-        },
-        Runs::Other => Content::AsSaved,
+        Runs::Other => other(launch, window, seen, common),
     };
     WindowPlan {
         content,
@@ -144,6 +143,29 @@ fn session(window: &Window) -> String {
 #[must_use]
 pub fn is_desk_name(name: &str) -> bool {
     name == "startup" || name.starts_with("autosave-")
+}
+
+/// A window in which no restore of ours ever was: kitty's own line, but for what must not be run again.
+fn other(launch: &LaunchLine, window: &Window, seen: &Seen, common: Common<'_>) -> Content {
+    let mut line = launch.clone();
+    if let Some(Startup::Line(typed)) = launch.startup()
+        && let Some(words) = typed::instead_of_line(&typed, window, seen.shell.as_ref())
+    {
+        line.set_startup(Some(&Startup::Words(words)));
+    }
+    if would_start_an_agent(&line, common.defs) {
+        return Content::Plain {
+            program: Vec::new(),
+            startup: None,
+        };
+    }
+    if line == *launch {
+        return Content::AsSaved;
+    }
+    Content::Plain {
+        program: line.program().into_iter().map(str::to_owned).collect(),
+        startup: line.startup(),
+    }
 }
 
 /// The record that a line of ours carries.
@@ -275,23 +297,13 @@ fn original_program(launch: &LaunchLine, common: Common<'_>) -> Vec<String> {
     }
     let program: Vec<String> = launch.program().into_iter().map(str::to_owned).collect();
     // A shell and its options; the text of `sh -c` may hold anything, secrets too.
-    let is_shell = program
-        .first()
-        .is_some_and(|w| SHELLS.contains(&plain_name(w).as_str()));
-    let is_plain = program
-        .iter()
-        .skip(1)
-        .all(|w| w.starts_with('-') && !w.starts_with("-c"));
-    if is_shell && is_plain {
+    let words: Vec<&str> = program.iter().map(String::as_str).collect();
+    if is_plain_start(&words) {
         program
     } else {
         Vec::new()
     }
 }
-
-const SHELLS: [&str; 10] = [
-    "bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "nu", "elvish", "xonsh",
-];
 
 fn form(launch: &LaunchLine, is_window_process: bool, seen: &Seen, common: Common<'_>) -> Form {
     // kitty starts a held program behind a wrapper of its own: the window still is the program.
@@ -305,11 +317,19 @@ fn form(launch: &LaunchLine, is_window_process: bool, seen: &Seen, common: Commo
 }
 
 fn of_seen(shell: &SeenShell, seen: &Seen, common: Common<'_>) -> Shell {
-    let path = shell
-        .exe
-        .clone()
-        .filter(|p| p.starts_with('/'))
-        .unwrap_or_else(|| common.own_shell.to_owned());
+    let usable = |p: &String| p.starts_with('/') || !(p.is_empty() || p.contains('/'));
+    let Some(path) = shell.exe.clone().filter(usable) else {
+        return by_path(common.own_shell, seen.zdotdir.clone());
+    };
+    let as_started = |path: String| {
+        let options = shell.options().iter().cloned();
+        let words: Vec<String> = std::iter::once(path.clone()).chain(options).collect();
+        if words.len() > 1 && words.iter().all(|w| can_stand(w) && !w.is_empty()) {
+            Shell::Started { words }
+        } else {
+            Shell::Other { path }
+        }
+    };
     // A shell told to leave the person's files out stays one that our start-up files would change.
     let bare = shell.argv.iter().skip(1).any(|w| {
         matches!(
@@ -318,7 +338,7 @@ fn of_seen(shell: &SeenShell, seen: &Seen, common: Common<'_>) -> Shell {
         )
     });
     if bare {
-        return Shell::Other { path };
+        return as_started(path);
     }
     match shell.kind {
         ShellKind::Bash => Shell::Bash {
@@ -332,12 +352,12 @@ fn of_seen(shell: &SeenShell, seen: &Seen, common: Common<'_>) -> Shell {
             path,
         },
         ShellKind::Fish => Shell::Fish { path },
-        ShellKind::Other(_) => Shell::Other { path },
+        ShellKind::Other(_) => as_started(path),
     }
 }
 
 /// The form for a shell known by its path only.
-fn by_path(path: &str, zdotdir: Option<String>) -> Shell {
+pub(super) fn by_path(path: &str, zdotdir: Option<String>) -> Shell {
     let path = path.to_owned();
     match path.rsplit('/').next().unwrap_or("") {
         "bash" => Shell::Bash { path, login: false },
@@ -388,7 +408,10 @@ fn plain(launch: &LaunchLine, window: &Window, seen: &Seen, common: Common<'_>) 
             .as_deref()
             .filter(|line| !line.trim().is_empty() && !window.at_prompt)
         {
-            Some(line) => Startup::Line(line.to_owned()),
+            Some(line) => match typed::instead_of_line(line, window, Some(shell)) {
+                Some(words) => Startup::Words(words),
+                None => Startup::Line(line.to_owned()),
+            },
             None => Startup::Words(words.clone()),
         }
     });

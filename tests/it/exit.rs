@@ -65,12 +65,17 @@ fn records(path: &PathBuf) -> Vec<Record> {
 
 /// The watcher's file of all OS windows, as the emulator's kitty is now.
 fn left(scene: &Scene, how: &str) -> PathBuf {
+    left_as(scene, how, &|text| text)
+}
+
+/// As [`left`], with another text of its windows.
+fn left_as(scene: &Scene, how: &str, change: &dyn Fn(String) -> String) -> PathBuf {
     let path = scene.rig.home().join("left.kitty-session");
     let shown = path.display();
     scene.kitty.act(&format!(
         "save_as_session --save-only --use-foreground-process {shown}"
     ));
-    let text = std::fs::read_to_string(&path).expect("kitty saved");
+    let text = change(std::fs::read_to_string(&path).expect("kitty saved"));
     let process = |pid: i32| {
         let start = proc::start(pid).expect("it runs");
         format!("[{pid},{start}]")
@@ -273,4 +278,41 @@ fn files_that_are_none_of_the_watchers_are_left_alone() {
     scene.rig.tick(0);
     std::thread::sleep(Duration::from_millis(10));
     assert_eq!(dir.names().expect("names"), [format!("bad-{name}")]);
+}
+
+#[test]
+fn windows_that_went_just_before_kitty_are_of_its_desk() {
+    if is_real() {
+        return;
+    }
+    let scene = scene();
+    let id = scene.type_in(&scene.rig.dir("p"), "claude", "(new)");
+    let sid = scene.talk(id);
+    scene.rig.tick(0);
+    // An OS window that ended first, and the rest that was told to end.
+    let early = left_as(&scene, "last", &|text| {
+        text.replace("\"id\": ", "\"id\": 90")
+    });
+    let first = early.with_file_name(
+        early
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .replace("-1.last", "-0.last"),
+    );
+    std::fs::rename(&early, &first).expect("renamed");
+    let late = left(&scene, "signal").display().to_string();
+    let rig = scene.rig;
+    scene.kitty.crash();
+    rig.kittymux_ok(None, &["exit-save", &late]);
+    assert_eq!((saves(&rig).len(), exits(&rig)), (1, 0));
+    let text = std::fs::read_to_string(&saves(&rig)[0]).expect("a save");
+    let file = SessionFile::read(&text, Origin::Person, &[]);
+    assert_eq!(file.launches().count(), 4, "{text}");
+    assert_eq!(text.matches("\nnew_os_window").count(), 1, "{text}");
+    assert_eq!(
+        text.matches(&format!("--resume\",\"{sid}")).count(),
+        1,
+        "once: {text}"
+    );
 }

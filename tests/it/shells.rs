@@ -4,18 +4,30 @@
 use crate::rig::{Kitty, Rig, announced, has_shell, until};
 use kittymux::kitty::session_file::{Origin, SessionFile};
 use kittymux::resume::rewrite::record_text;
+use kittymux::sys::proc;
 
-/// Types `claude` in a fresh window and says a word; its window and session id.
-fn talk(rig: &Rig, kitty: &Kitty, prompt: &str) -> (u64, String) {
+/// Starts claude in a fresh window and says a word; its window and session id.
+fn talk(rig: &Rig, kitty: &Kitty, agent: &str) -> (u64, String) {
     let id = kitty.launch(&rig.dir("p"), &[]);
-    kitty.shows(id, prompt);
-    kitty.send(id, "claude --model opus\r");
+    prompts(kitty, id);
+    kitty.send(id, &format!("{agent} --model opus\r"));
     kitty.shows(id, "(new)");
     kitty.send(id, "hello\r");
     (
         id,
         announced(&kitty.shows(id, "heard hello")).expect("an id"),
     )
+}
+
+/// Waits for a shell's prompt.
+fn prompts(kitty: &Kitty, id: u64) {
+    until("a prompt", || {
+        kitty
+            .text(id)
+            .trim_end()
+            .ends_with(['$', '#', '%', '>'])
+            .then_some(())
+    });
 }
 
 /// Saves, kills and restores; the kitty and the window that asks.
@@ -60,7 +72,7 @@ fn a_login_bash_reads_its_login_files() {
         "export FOO=login PATH=$HOME/bin:$PATH PS1='$ '\n",
     );
     let kitty = rig.start_kitty(&[]);
-    let (_, sid) = talk(&rig, &kitty, "$");
+    let (_, sid) = talk(&rig, &kitty, "claude");
     let (kitty, id) = again(&rig, kitty, &sid);
     resume_and_leave(&kitty, id, &sid);
     assert!(
@@ -70,26 +82,125 @@ fn a_login_bash_reads_its_login_files() {
     );
 }
 
+/// The program of a window's own process.
+fn program_of(kitty: &Kitty, id: u64) -> Option<String> {
+    proc::exe(kitty.window(id)?.pid?).found()
+}
+
+/// An agent in a shell that comes back behind kitty's run-shell: five times over it is resumed with
+/// its flags, and the shell is there afterwards, started as it was.
+fn five_times_over(rig: &Rig, shell: &str, name: &str, agent: &str) {
+    rig.write_conf(&format!("shell {shell}"));
+    let mut kitty = rig.start_kitty(&[]);
+    let (mut id, sid) = talk(rig, &kitty, agent);
+    let is_shell = |kitty: &Kitty, id| {
+        program_of(kitty, id).is_some_and(|exe| exe.ends_with(&format!("/{name}")))
+    };
+    assert!(is_shell(&kitty, id), "{:?}", program_of(&kitty, id));
+    let mut line = String::new();
+    for generation in 0..5 {
+        (kitty, id) = again(rig, kitty, &sid);
+        let saved = SessionFile::read(&rig.saved("again"), Origin::Person, &[]);
+        let launch = saved.launches().find(|l| record_text(l).is_some());
+        let program = launch.expect("asks").program()[..3].join(" ");
+        assert!(
+            program.starts_with("kitten run-shell --shell=")
+                && (generation == 0 || program == line),
+            "{name}, generation {generation}: {program}, was {line}"
+        );
+        line = program;
+        kitty.shows(id, "Enter resume");
+        std::thread::sleep(std::time::Duration::from_millis(250));
+        kitty.send(id, "\r");
+        kitty.shows(id, &format!("{sid} (resumed)"));
+        let start = last_start(rig);
+        assert!(
+            start.contains("\"--model\",\"opus\"") && start.contains(&sid),
+            "{name}: {start}"
+        );
+    }
+    kitty.send(id, "/exit\r");
+    until("the shell", || is_shell(&kitty, id).then_some(()));
+    prompts(&kitty, id);
+    kitty.send(id, "echo ali''ve\r");
+    kitty.shows(id, "alive");
+    // Without an agent the window is that shell, and nothing of ours.
+    rig.kittymux_ok(Some(&kitty), &["sessions", "save", "left"]);
+    let saved = SessionFile::read(&rig.saved("left"), Origin::Person, &[]);
+    let launch = saved
+        .launches()
+        .find(|l| l.id() == Some(id))
+        .expect("saved");
+    assert!(
+        record_text(launch).is_none() && launch.startup().is_none(),
+        "{name}: {}",
+        launch.text()
+    );
+    // A shell chosen at the prompt is this one, too.
+    (kitty, id) = {
+        rig.kittymux_ok(None, &["sessions", "restore", "again"]);
+        let kitty = rig.new_kitty(kitty.pid);
+        let id = until("its window", || {
+            let windows = kitty.windows().into_iter();
+            windows.rev().find(|w| w.var("kittymux_sid") == Some(&sid))
+        })
+        .id;
+        (kitty, id)
+    };
+    kitty.shows(id, "Enter resume");
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    kitty.send(id, "s");
+    until("the shell", || is_shell(&kitty, id).then_some(()));
+}
+
 #[test]
-fn dash_comes_back_as_dash_behind_kittys_run_shell() {
+fn dash_is_the_windows_shell_five_times_over() {
     if !has_shell("/bin/dash") {
         return;
     }
-    let rig = Rig::new("/bin/dash", true);
-    let kitty = rig.start_kitty(&[]);
-    let id = kitty.launch(&rig.dir("p"), &[]);
-    kitty.send(
-        id,
-        &format!("PATH={}:$PATH; claude\r", rig.home().join("bin").display()),
-    );
-    kitty.shows(id, "(new)");
-    kitty.send(id, "hello\r");
-    let sid = announced(&kitty.shows(id, "heard hello")).expect("an id");
-    let (kitty, id) = again(&rig, kitty, &sid);
+    let rig = Rig::new("/bin/bash", true);
     // Its start-up files are not read, so the program is found where it was when it was saved.
-    resume_and_leave(&kitty, id, &sid);
-    kitty.send(id, "echo $0; readlink /proc/$$/exe\r");
-    kitty.shows(id, "/dash");
+    let claude = rig.home().join("bin/claude").display().to_string();
+    five_times_over(&rig, "/bin/dash", "dash", &claude);
+}
+
+#[test]
+fn elvish_is_the_windows_shell_five_times_over() {
+    if !has_shell("/usr/bin/elvish") {
+        return;
+    }
+    let rig = Rig::new("/bin/bash", true);
+    rig.file(
+        ".config/elvish/rc.elv",
+        "set paths = [~/bin $@paths]\nset edit:prompt = { print 'elvish> ' }\nset edit:rprompt = { }\n",
+    );
+    five_times_over(&rig, "/usr/bin/elvish", "elvish", "claude");
+}
+
+#[test]
+fn nu_is_the_windows_shell_five_times_over() {
+    // No nushell here: a stand-in under its name, which runs programs as jobs of its own, as it does.
+    let rig = Rig::new("/bin/bash", true);
+    let nu = rig.agent("my shells/nu");
+    let config = rig.file(
+        "nu config/it.nu",
+        &format!(
+            "$env.PATH = \"{}:/usr/bin:/bin\"\n",
+            rig.home().join("bin").display()
+        ),
+    );
+    // Blanks in both, and an option that must stay.
+    let shell = format!("'{}' --config '{}'", nu.display(), config.display());
+    five_times_over(&rig, &shell, "nu", "claude");
+    let saved = SessionFile::read(&rig.saved("again"), Origin::Person, &[]);
+    let program = saved
+        .launches()
+        .find(|l| record_text(l).is_some())
+        .map(|l| l.program().join(" "));
+    assert!(
+        program.is_some_and(|p| p.contains(&format!("--config '{}'", config.display()))),
+        "its options stay"
+    );
 }
 
 #[test]
@@ -103,7 +214,7 @@ fn start_up_files_that_put_another_shell_in_place_are_followed() {
         "export PATH=$HOME/bin:$PATH\n[ -z \"$BASH_EXECUTION_STRING\" ] && exec fish\n",
     );
     let kitty = rig.start_kitty(&[]);
-    let (id, sid) = talk(&rig, &kitty, ">");
+    let (id, sid) = talk(&rig, &kitty, "claude");
     rig.kittymux_ok(Some(&kitty), &["sessions", "save", "again"]);
     let file = SessionFile::read(&rig.saved("again"), Origin::Person, &[]);
     let line = file.launches().find(|l| l.id() == Some(id)).expect("saved");
@@ -130,13 +241,7 @@ fn no_start_up_files_at_all() {
         rig.file(".zshrc", "");
         let kitty = rig.start_kitty(&[]);
         let id = kitty.launch(&rig.dir("p"), &[]);
-        until("a shell", || {
-            kitty
-                .text(id)
-                .trim_end()
-                .ends_with(['$', '#', '%', '>'])
-                .then_some(())
-        });
+        prompts(&kitty, id);
         kitty.send(id, &format!("{}/bin/claude\r", rig.home().display()));
         kitty.shows(id, "(new)");
         kitty.send(id, "hello\r");
@@ -150,7 +255,7 @@ fn no_start_up_files_at_all() {
 fn a_home_with_blanks_quotes_and_a_dollar() {
     let rig = Rig::in_home("my 'home' $x", "/bin/bash", true);
     let kitty = rig.start_kitty(&[]);
-    let (_, sid) = talk(&rig, &kitty, "$");
+    let (_, sid) = talk(&rig, &kitty, "claude");
     let (kitty, id) = again(&rig, kitty, &sid);
     resume_and_leave(&kitty, id, &sid);
     assert!(
@@ -168,15 +273,7 @@ fn without_kittymux_a_shell_window_is_a_plain_shell() {
         }
         let rig = Rig::new(shell, true);
         let kitty = rig.start_kitty(&[]);
-        let (_, sid) = talk(
-            &rig,
-            &kitty,
-            match shell {
-                "/bin/bash" => "$",
-                "/bin/zsh" => "%",
-                _ => ">",
-            },
-        );
+        let (_, sid) = talk(&rig, &kitty, "claude");
         rig.kittymux_ok(Some(&kitty), &["sessions", "save", "again"]);
         let file = rig
             .home()
@@ -200,13 +297,7 @@ fn without_kittymux_a_shell_window_is_a_plain_shell() {
                 .find(|w| w.var("kittymux_sid") == Some(&sid))
         })
         .id;
-        until("a prompt", || {
-            kitty
-                .text(id)
-                .trim_end()
-                .ends_with(['$', '%', '>'])
-                .then_some(())
-        });
+        prompts(&kitty, id);
         kitty.send(id, "echo $FOO ali''ve\r");
         kitty.shows(id, "1 alive");
         // And a save of that desk still knows the conversation that nobody was asked about.

@@ -11,7 +11,7 @@ const MOST_LINES: usize = 450;
 const FLOORS: [(&str, &[&str]); 6] = [
     ("sys", &[]),
     ("kitty", &["sys"]),
-    ("agents", &["sys"]),
+    ("agents", &["kitty", "sys"]),
     ("resume", &["agents", "kitty", "sys"]),
     ("keep", &["agents", "kitty", "sys"]),
     ("cmd", &["resume", "keep", "agents", "kitty", "sys"]),

@@ -11,7 +11,7 @@
 set -eu
 
 suite=${1:-forky}
-packages='kitty xvfb xauth libgl1-mesa-dri libegl1 zsh fish procps openbox xdotool'
+packages='kitty xvfb xauth libgl1-mesa-dri libegl1 zsh fish elvish procps openbox xdotool'
 # python3 comes with kitty.
 case $suite in
 forky) want='0\.48\.' ;;

@@ -4,6 +4,7 @@
     tests/real/enter.sh tests/real/facts.py
 """
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -105,7 +106,22 @@ def a_variable_that_a_program_sets():
         tally.check('4.3 they are saved', '--var=kittymux_sid=abc' in text, text)
 
 
+def the_shell_of_run_shell():
+    files = {'my shells/dash': ''}
+    for shell, shown in (('{home}/my\\ shells/dash -i', 'dash'), ("'{home}/my shells/dash'", 'dash'), ('{home}/my shells/dash', 'sh'), ('/nowhere/fish', 'sh')):
+        with Kitty(files=files) as k:
+            path = os.path.join(k.home, 'my shells/dash')
+            os.unlink(path)
+            shutil.copy('/bin/dash', path)
+            window = k.launch('kitten', 'run-shell', '--shell=' + shell.replace('{home}', k.home), 'sleep', '1')
+            waits = os.path.basename(k.window(window)['cmdline'][0])
+            until(lambda: os.path.basename(k.window(window)['cmdline'][0]) != 'kitten', 5)
+            found = k.window(window)['cmdline']
+            tally.check(f'9.9 run-shell --shell={shell} is kitten, then {shown}', waits == 'kitten' and os.path.basename(found[0]) == shown and ('-i' in found) == ('-i' in shell), f'{waits} {found}')
+
+
 a_stopped_kitty()
+the_shell_of_run_shell()
 includes()
 a_session_that_begins_with_an_os_window()
 a_missing_directory()

@@ -1,13 +1,13 @@
 #!/bin/sh
 # run.sh [NAME…]: everything that runs against a real kitty, or only what is named: facts, capture_same, watcher_load,
-# conf_maps, shell_forms (the Python programs in here) and scenarios (those of tests/it).
+# watcher_exit, conf_maps, shell_forms (the Python programs in here) and scenarios (those of tests/it).
 #
 # Prints a line per case and at the end `N passed, N failed` of all together. Exit 77 where there is no chroot.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/enter.sh" -x true || exit $?
-[ $# -gt 0 ] || set -- facts capture_same watcher_load conf_maps shell_forms scenarios
+[ $# -gt 0 ] || set -- facts capture_same watcher_load watcher_exit conf_maps shell_forms scenarios
 passed=0 failed=0
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT

@@ -1,5 +1,6 @@
 //! The emulator held against what the real kitty 0.48.2 did.
 
+mod dead_fork;
 mod listing;
 mod misbehaviour;
 mod odd_values;

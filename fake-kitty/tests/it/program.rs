@@ -8,7 +8,8 @@ use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_fake-kitty");
 
-struct Running(Child);
+/// The program, ended with this.
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -17,7 +18,7 @@ impl Drop for Running {
     }
 }
 
-fn command(person: &Person, args: &[&str]) -> Command {
+pub fn command(person: &Person, args: &[&str]) -> Command {
     let home = person.home();
     let mut c = Command::new(PROGRAM);
     c.args(args)
@@ -33,7 +34,7 @@ fn command(person: &Person, args: &[&str]) -> Command {
     c
 }
 
-fn start(person: &Person, args: &[&str]) -> Running {
+pub fn start(person: &Person, args: &[&str]) -> Running {
     Running(command(person, args).spawn().unwrap())
 }
 
@@ -41,7 +42,7 @@ fn conf(person: &Person, text: &str) -> std::path::PathBuf {
     person.dir.write("home/user/.config/kitty/kitty.conf", text)
 }
 
-fn connect(path: &std::path::Path) -> Client {
+pub fn connect(path: &std::path::Path) -> Client {
     eventually("the socket", || path.exists());
     Client::connect(&format!("unix:{}", path.display()))
 }

@@ -8,6 +8,8 @@ use nanoserde::DeJson;
 
 use crate::cmd::desk::at_the_end::Processes;
 use crate::keep::publish::LIMIT;
+use crate::kitty::launch_line::LaunchLine;
+use crate::kitty::session_file::{Origin, SessionFile};
 use crate::kitty::tree::OsWindow;
 use crate::sys::json;
 use crate::sys::private_file::PrivateDir;
@@ -154,6 +156,12 @@ impl Left {
     /// Whether it is all of a kitty that ends.
     pub fn is_desk(&self) -> bool {
         matches!(self.how.as_str(), "quit" | "signal")
+    }
+
+    /// The windows of its text.
+    pub fn window_ids(&self) -> Vec<u64> {
+        let file = SessionFile::read(&self.text, Origin::Kitty, &[]);
+        file.launches().filter_map(LaunchLine::id).collect()
     }
 
     /// Several as one, in this order; the newest gives the time.

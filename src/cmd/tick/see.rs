@@ -165,7 +165,6 @@ fn written(path: &Path) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     #[test]
     fn focus_and_titles_mean_nothing_and_all_else_does() {

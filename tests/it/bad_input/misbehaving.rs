@@ -233,6 +233,60 @@ fn with_and_without_the_kitten_the_save_is_the_same() {
     );
 }
 
+#[test]
+fn more_windows_to_leave_out_than_a_request_can_name() {
+    let saved = Saved::new();
+    let before = saved.state();
+    let os_window = |id: u64, windows: std::ops::Range<u64>| {
+        let list = json::list(windows.map(|n| Object::new().number("id", n).finish()));
+        let tab = Object::new().number("id", id).raw("windows", &list);
+        Object::new()
+            .number("id", id)
+            .flag("is_focused", id == 1)
+            .flag("last_focused", id == 1)
+            .flag("is_active", id == 1)
+            .raw("tabs", &json::list(std::iter::once(tab.finish())))
+            .finish()
+    };
+    let tree = json::list([os_window(1, 1..2), os_window(2, 2..9000)].into_iter());
+    let replies = [
+        (
+            "ls",
+            Object::new().flag("ok", true).text("data", &tree).finish(),
+        ),
+        (
+            "kitten",
+            Object::new()
+                .flag("ok", false)
+                .text("error", "no such kitten")
+                .finish(),
+        ),
+        (
+            "set-user-vars",
+            Object::new().flag("ok", true).text("data", "").finish(),
+        ),
+    ];
+    let address = answering(&saved.rig, "crowd", replies.to_vec());
+    saved.at(&address, SAVE).says(
+        1,
+        &["too many windows to leave out at once: save with --all\n"],
+    );
+    assert_eq!(saved.state(), before);
+}
+
+/// Answers requests of these names until the test is over. Its address.
+fn answering(rig: &Rig, name: &str, replies: Vec<(&'static str, String)>) -> String {
+    let path = rig.dir("run").join(name);
+    let listener = UnixListener::bind(&path).expect("bind");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let replies = replies.clone();
+            std::thread::spawn(move || answer(stream, &replies));
+        }
+    });
+    format!("unix:{}", path.display())
+}
+
 /// Answers as kitty 0.26.5 was heard to, until the test is over. Its address.
 fn recorded_old_kitty(rig: &Rig) -> String {
     let text = include_str!("../../data/old-kitty-0.26.5.json");
@@ -248,15 +302,7 @@ fn recorded_old_kitty(rig: &Rig) -> String {
         ("action save_as_session", reply("action save_as_session")),
         ("action goto_session", reply("action goto_session")),
     ];
-    let path = rig.dir("run").join("recorded");
-    let listener = UnixListener::bind(&path).expect("bind");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let replies = replies.clone();
-            std::thread::spawn(move || answer(stream, &replies));
-        }
-    });
-    format!("unix:{}", path.display())
+    answering(rig, "recorded", replies.to_vec())
 }
 
 fn answer(mut stream: UnixStream, replies: &[(&str, String)]) {
