@@ -173,7 +173,7 @@ fn a_conversation_that_no_tick_saw_comes_back_by_what_its_command_line_says() {
     let dir = scene.rig.dir("p");
     let id = scene.type_in(&dir, "claude", "(new)");
     let sid = scene.talk(id);
-    scene.kitty.send(id, "/exit\r");
+    scene.kitty.leave(id);
     scene.type_in(
         &dir,
         &format!("claude --model opus --resume {sid}"),

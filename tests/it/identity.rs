@@ -11,8 +11,7 @@ fn the_conversation_is_resumed_where_it_lives() {
     let (dir, sub) = (scene.rig.dir("p"), scene.rig.dir("p/src"));
     let id = scene.type_in(&dir, "claude", "(new)");
     let sid = scene.talk(id);
-    scene.kitty.send(id, "/exit\r");
-    scene.kitty.shows(id, "$");
+    scene.kitty.leave(id);
     scene
         .kitty
         .send(id, &format!("cd src && claude --resume {sid}\r"));

@@ -105,12 +105,7 @@ fn a_conversation_whose_directory_is_gone_is_resumed_where_the_agent_is() {
     let (old, new) = (scene.rig.dir("worktree"), scene.rig.dir("main"));
     let id = scene.type_in(&old, "claude", "(new)");
     let sid = scene.talk(id);
-    scene.kitty.send(id, "/exit\r");
-    until("the shell", || {
-        let window = scene.kitty.window(id)?;
-        (window.foreground_processes.len() == 1 && window.foreground_processes[0].pid == window.pid)
-            .then_some(())
-    });
+    scene.kitty.leave(id);
     scene.kitty.send(
         id,
         &format!(

@@ -85,6 +85,16 @@ impl Kitty {
             .expect("send-text");
     }
 
+    /// Leaves the agent of a shell window, and waits until nothing but the shell is left in it.
+    pub fn leave(&self, id: u64) {
+        self.send(id, "/exit\r");
+        super::until("the shell alone", || {
+            let window = self.window(id)?;
+            let front: Vec<_> = window.foreground_processes.iter().map(|f| f.pid).collect();
+            (front == [window.pid]).then_some(())
+        });
+    }
+
     /// What a window's screen shows.
     pub fn text(&self, id: u64) -> String {
         let payload = Object::new()
