@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::args::{Args, Grammar, parse};
+use crate::hook;
 use crate::record::{append, json, switch, text_at};
 use crate::store::{config_dir, cwd, files_below, now_ms, project_name, start_ticks, uuid_v4};
 use crate::talk::{Holder, banner, refuse, serve, talk};
@@ -114,6 +115,11 @@ pub fn run(args: &[String], strict: bool) -> ExitCode {
     match start(&args, root) {
         Ok((mut claude, how)) => {
             claude.register();
+            claude.tell(
+                "SessionStart",
+                "source",
+                if how == "new" { "startup" } else { "resume" },
+            );
             talk(&mut claude, how, &args.words)
         }
         Err(code) => code,
@@ -193,6 +199,12 @@ impl Claude {
         Some(newest.file_stem()?.to_string_lossy().into_owned())
     }
 
+    /// Runs the hook of an event, with one more member.
+    fn tell(&self, event: &str, name: &str, value: &str) {
+        let more = format!(",{}:{}", json(name), json(value));
+        hook::tell(event, &self.id, &self.cwd, &more);
+    }
+
     fn entry(&self) -> PathBuf {
         let name = format!("{}.json", std::process::id());
         self.root.join("sessions").join(name)
@@ -230,7 +242,7 @@ impl Claude {
         match terminal.next() {
             Event::Line(id) => Ok(id.trim().to_owned()),
             _ => {
-                self.end();
+                self.end(true);
                 Err(ExitCode::SUCCESS)
             }
         }
@@ -251,6 +263,7 @@ impl Holder for Claude {
     }
 
     fn message(&mut self, text: &str) {
+        self.tell("UserPromptSubmit", "prompt", text);
         let path = self.transcript();
         // What stands in the transcript of a conversation from elsewhere stays its own.
         let begun = fs::read_to_string(&path).unwrap_or_default();
@@ -264,15 +277,28 @@ impl Holder for Claude {
                 json(text)
             ),
         );
+        if text.starts_with("asking") {
+            self.tell("Notification", "message", "claude needs your permission");
+        } else if !text.starts_with("working") {
+            self.tell("Stop", "permission_mode", "default");
+        }
     }
 
     fn clear(&mut self) {
+        self.tell("SessionEnd", "reason", "clear");
         self.id = uuid_v4();
         self.project = project_name(&self.cwd);
         self.register();
+        self.tell("SessionStart", "source", "clear");
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, by_person: bool) {
+        let reason = if by_person {
+            "prompt_input_exit"
+        } else {
+            "other"
+        };
+        self.tell("SessionEnd", "reason", reason);
         if self.registered {
             let _ = fs::remove_file(self.entry());
         }

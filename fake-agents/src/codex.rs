@@ -254,7 +254,7 @@ impl Holder for Codex {
         self.hold_lock();
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, _: bool) {
         if self.rollout.is_some() {
             say(&format!(
                 "To go on with this session, run: codex resume {}",

@@ -15,12 +15,14 @@
 //! | `FAKE_AGENT_TITLE=1` | the process writes its name over its arguments |
 //! | `FAKE_AGENT_REGISTRY=0` | claude keeps no registry entry |
 //! | `FAKE_AGENT_STRICT=1` | unknown options are refused, as the real ones do |
+//! | `FAKE_AGENT_HOOK=COMMAND` | claude runs it on its events, with the payload on standard input; a message that begins with `working` is never answered, one that begins with `asking` asks for a permission |
 //! | `FAKE_AGENT_FAIL=N` | it ends at once with status N |
 
 mod args;
 mod claude;
 mod codex;
 mod help;
+mod hook;
 mod nu;
 mod opencode;
 mod record;

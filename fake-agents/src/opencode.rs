@@ -151,7 +151,7 @@ impl Holder for Opencode {
         self.id = new_id();
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, _: bool) {
         say(&format!("Continue  opencode -s {}", self.id));
     }
 }

@@ -16,8 +16,8 @@ pub trait Holder {
     fn message(&mut self, text: &str);
     /// `/clear`: a new conversation begins.
     fn clear(&mut self);
-    /// The end: what must not stay is removed.
-    fn end(&mut self);
+    /// The end, by the person or by a signal: what must not stay is removed.
+    fn end(&mut self, by_person: bool);
 }
 
 /// The line that tells which conversation is on the screen.
@@ -37,6 +37,7 @@ pub fn talk(holder: &mut impl Holder, how: &str, first: &[String]) -> ExitCode {
     for text in first {
         send(holder, text);
     }
+    let mut by_person = true;
     let code = loop {
         match terminal.next() {
             Event::Line(text) => match text.trim() {
@@ -49,11 +50,17 @@ pub fn talk(holder: &mut impl Holder, how: &str, first: &[String]) -> ExitCode {
                 }
                 text => send(holder, text),
             },
-            Event::End => break 0,
-            Event::Signal(number) => break 128 + u8::try_from(number).unwrap_or(0),
+            Event::End => {
+                by_person = false;
+                break 0;
+            }
+            Event::Signal(number) => {
+                by_person = false;
+                break 128 + u8::try_from(number).unwrap_or(0);
+            }
         }
     };
-    holder.end();
+    holder.end(by_person);
     ExitCode::from(code)
 }
 

@@ -3,6 +3,7 @@
 //! They are data, `assets/resume-agents.json`; an entry of the person's `resume.json` replaces the
 //! shipped one as a whole. [`super::reading`] turns the text into these values.
 
+pub use super::hooks::Hooks;
 pub use super::id_form::IdForm;
 use super::probe::{self, Check, FileId};
 pub use super::reading::Problem;
@@ -128,8 +129,8 @@ pub struct Definition {
     pub id: IdForm,
     /// The ways to find its conversations.
     pub find: Vec<Way>,
-    /// What it calls on its events, as it stands in the entry (raw JSON).
-    pub hooks: Option<String>,
+    /// What it tells its hooks, where it can have some.
+    pub hooks: Option<Hooks>,
     /// Whether one of us ran that program.
     pub verified: bool,
     /// Whether the entry is the person's own.

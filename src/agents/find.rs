@@ -41,7 +41,7 @@ pub struct Live {
     pub sid: String,
     /// The directory it is in, as the agent says.
     pub cwd: Option<String>,
-    /// What said so: `registry` or `held file`.
+    /// What said so: `registry`, `held file` or `hook`.
     pub source: &'static str,
     /// Whether a transcript is there that is not empty.
     pub resumable: bool,

@@ -7,6 +7,7 @@ pub mod argv;
 pub mod definitions;
 pub mod find;
 pub mod grammar;
+pub mod hooks;
 mod id_form;
 pub mod probe;
 pub mod program;

@@ -1,6 +1,7 @@
 //! From the text of a definitions file to definitions, with the line and key of every mistake.
 
 use super::definitions::{Definition, Flags, Form, Positional, Probe, Scope, Way};
+use super::hooks::Hooks;
 use super::id_form::IdForm;
 use crate::sys::json::{self, JsonValue, Member};
 use crate::sys::token::fingerprint;
@@ -292,7 +293,7 @@ fn entry(place: &Place<'_>, own: bool) -> Result<Definition, Problem> {
                 })?;
             }
             "find" => d.find = ways(at)?,
-            "hooks" => d.hooks = Some(at.raw().to_owned()),
+            "hooks" => d.hooks = Some(hooks(at)?),
             "verified" => {
                 let JsonValue::Boolean(yes) = at.value()? else {
                     return Err(at.problem("this must be true or false"));
@@ -347,6 +348,22 @@ fn probe(place: &Place<'_>) -> Result<Probe, Problem> {
         Ok(())
     })?;
     Ok(probe)
+}
+
+fn hooks(place: &Place<'_>) -> Result<Hooks, Problem> {
+    let mut hooks = Hooks::default();
+    place.inside(|key, at| {
+        match hooks.list(key) {
+            Some(list) => *list = at.texts()?,
+            None if key == "event" => hooks.event = at.text_of()?,
+            None => return Err(at.unknown(key, &Hooks::KEYS)),
+        }
+        Ok(())
+    })?;
+    if hooks.event.is_empty() {
+        return Err(place.problem("\"event\" must name the field that holds the event's name"));
+    }
+    Ok(hooks)
 }
 
 fn ways(place: &Place<'_>) -> Result<Vec<Way>, Problem> {

@@ -284,6 +284,36 @@ fn continues(outer: &Invocation, inner: &Invocation) -> bool {
         && (outer.at > 0 || outer.words.get(1..) == inner.words.get(1..))
 }
 
+/// The agent's own process among the ancestors of a program that it started (`above`, nearest
+/// first), with its command line: the nearest one that is a run of `agent`, or the outermost of the
+/// same run (a wrapper and its child). `None` when that is a helper, a run without a screen, or has
+/// no terminal.
+#[must_use]
+pub fn run_above<'a>(
+    defs: &Definitions,
+    agent: &str,
+    above: &'a [Process],
+) -> Option<(&'a Process, Invocation)> {
+    let mut found: Option<(&Process, Invocation)> = None;
+    for process in above {
+        let Some(call) = recognise(defs, argv(process), exe(process), &process.stat.comm) else {
+            continue;
+        };
+        match &found {
+            None if call.agent != agent => {}
+            None if call.kind != Kind::Interactive || process.stat.tty == 0 => return None,
+            None => found = Some((process, call)),
+            Some((inner, inner_call)) => {
+                if process.stat.tty != inner.stat.tty || !continues(&call, inner_call) {
+                    break;
+                }
+                found = Some((process, call));
+            }
+        }
+    }
+    found
+}
+
 fn is_foreign(process: &Process) -> bool {
     let name = argv(process).first().map(|w| plain(w));
     let by_file = exe(process).map(plain);

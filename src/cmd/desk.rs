@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 
 use evidence::{Candidate, canonical, environment, outside, subjects, usable};
 
+use super::live;
 use super::look::SeenKitty;
 use crate::agents::argv::{Selector, fresh, resume};
 use crate::agents::definitions::Definitions;
 use crate::agents::session;
 use crate::agents::window::{AgentRun, Judgement, ShellKind, State as JobState, judge};
 use crate::keep::claims::Claims;
+use crate::keep::hook_records::HookEvent;
 use crate::keep::records;
 use crate::keep::state::State;
 use crate::kitty::tree::{self, OsWindow, Window};
@@ -38,6 +40,10 @@ pub struct Desk {
     pub processes: BTreeMap<WindowKey, (ProcId, JobState)>,
     /// The file in which the agent of a window keeps saying which conversation it has.
     pub records: BTreeMap<WindowKey, PathBuf>,
+    /// The conversation each agent itself says it has, also one in which nothing was said yet.
+    pub open: BTreeMap<WindowKey, String>,
+    /// What each agent told our hook of late.
+    pub events: BTreeMap<WindowKey, Vec<HookEvent>>,
 }
 
 /// What the look at windows rests on.
@@ -91,6 +97,7 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
                     words: run.words.clone(),
                     cwd: spelled(place.window, &run),
                     env: environment(run.process.pid, def),
+                    events: live::events(ground.state, &def.name, run.process, &run.inner),
                 });
                 desk.processes.insert(key, (run.process, run.state));
                 if let Some(file) = candidates.last().and_then(|c| c.record_file(ground)) {
@@ -110,9 +117,14 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
         .iter()
         .any(|s| !matches!(s.live, Look::Found(_)) && s.argv.is_none())
     {
-        let others = outside(ground.defs, &in_windows);
+        let others = outside(ground, &in_windows);
         known.extend(subjects(&others, ground, &claimed));
         candidates.extend(others);
+    }
+    for subject in &known {
+        if let (Some(key), Look::Found(live)) = (subject.window, &subject.live) {
+            desk.open.insert(key, live.sid.clone());
+        }
     }
     for (candidate, choice) in candidates.iter().zip(plan::decide(&known)) {
         let Some(key) = candidate.key else { continue };
@@ -126,6 +138,11 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
                 Ok(agent) => window.runs = Runs::Agent(Box::new(agent)),
                 Err(why) => desk.notes.entry(key).or_default().push(why),
             }
+        }
+    }
+    for candidate in candidates {
+        if let (Some(key), false) = (candidate.key, candidate.events.is_empty()) {
+            desk.events.insert(key, candidate.events);
         }
     }
     desk

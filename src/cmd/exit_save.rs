@@ -20,6 +20,7 @@ use super::save::take;
 use super::setting;
 use super::table::Args;
 use crate::keep::autosaves;
+use crate::keep::hook_records;
 use crate::keep::publish::Header;
 use crate::keep::state::State;
 use crate::kitty::session_file::{Origin, SessionFile};
@@ -246,7 +247,11 @@ fn make(
         tree: &left.tree,
         processes: &left.processes,
         plan,
-        hooked: &|_| None,
+        hooked: &|process| {
+            let events = hook_records::recent(state, process).found()?;
+            let (sid, cwd) = hook_records::latest_sid(&events)?;
+            Some((sid, Some(cwd).filter(|c| !c.is_empty())))
+        },
     };
     let desk = at_the_end::desk(&end, &ground);
     let header = Header {

@@ -7,6 +7,8 @@ use super::setting;
 use super::table::Args;
 use crate::agents::window::State as JobState;
 use crate::keep::claims::Claims;
+use crate::keep::hook_records::latest_sid;
+use crate::keep::journal::{Progress, progress};
 use crate::keep::state::State;
 use crate::kitty::tree;
 use crate::resume::plan::{WindowKey, short};
@@ -31,7 +33,7 @@ pub struct Row {
     pub mode: Mode,
     /// The session id, if exact.
     pub sid: String,
-    /// `runs`, `stopped`, `asks`.
+    /// `runs`, `stopped`, `asks`; `working`, `waiting`, `done` where the agent tells our hook.
     pub state: &'static str,
     /// Its directory.
     pub cwd: String,
@@ -110,7 +112,7 @@ fn row(desk: &Desk, key: WindowKey, tab: String) -> Option<Row> {
                 agent: agent.agent.clone(),
                 mode: agent.choice.mode,
                 sid: agent.choice.sid.clone(),
-                state: if stopped { "stopped" } else { "runs" },
+                state: if stopped { "stopped" } else { at(desk, key) },
                 cwd: agent
                     .choice
                     .cwd
@@ -143,6 +145,18 @@ fn row(desk: &Desk, key: WindowKey, tab: String) -> Option<Row> {
             })
         }
         Runs::Other => None,
+    }
+}
+
+/// What the agent of a window is at, where it tells our hook; else only that it runs.
+fn at(desk: &Desk, key: WindowKey) -> &'static str {
+    let events = desk.events.get(&key).map_or(&[][..], Vec::as_slice);
+    let Some((sid, _)) = latest_sid(events) else {
+        return "runs";
+    };
+    match progress(events, &sid).0 {
+        Progress::Seen => "runs",
+        progress => progress.word(),
     }
 }
 

@@ -1,16 +1,24 @@
 //! One file per verb. `table` lists them all; `exit` is the only source of exit codes.
 
 pub mod autosaved;
+pub mod bring_back;
 pub mod capture;
 pub mod check;
 pub mod desk;
+pub mod elsewhere;
 pub mod exit;
 pub mod exit_save;
+pub mod history;
+pub mod hook;
 pub mod list;
+pub mod live;
 pub mod look;
 pub mod notice;
+pub mod observe;
 pub mod overview;
 pub mod plans;
+pub mod recover;
+pub mod reopen;
 pub mod report;
 pub mod restore;
 pub mod restored;

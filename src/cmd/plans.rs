@@ -81,6 +81,7 @@ fn of_kitty(kitty: ProcId, tree: &[OsWindow], desk: &Desk, up: u64) -> LastPlan 
                 .processes
                 .get(&key)
                 .map(|(process, job)| (*process, *job == JobState::Stopped)),
+            open: desk.open.get(&key).cloned(),
             seen: desk.windows.get(&key)?.clone(),
         })
     });

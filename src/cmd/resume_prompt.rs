@@ -3,13 +3,13 @@
 
 mod ask;
 mod become_program;
-mod elsewhere;
 mod first_moments;
 mod gate;
 mod screen;
 
 use std::ffi::OsString;
 
+use super::elsewhere::{self, Holder, Wanted};
 use super::restored::take_offered;
 use super::setting;
 use crate::agents::definitions::{Definition, Definitions};
@@ -33,7 +33,6 @@ use crate::sys::signals;
 use crate::sys::tty::Raw;
 use ask::Wish;
 use become_program::{Next, shell_now};
-use elsewhere::{Holder, Wanted};
 
 /// Runs the prompt; gives the exit code where no program takes its place.
 #[must_use]
@@ -230,7 +229,14 @@ impl Prompt<'_> {
             Mode::New => return None,
         };
         let home = dirs::home().ok()?;
-        elsewhere::find(self.defs, self.def, &home, self.claims().as_ref(), wanted)
+        let claims = self.claims();
+        let ground = elsewhere::Ground {
+            defs: self.defs,
+            home: &home,
+            claims: claims.as_ref(),
+            state: self.state,
+        };
+        elsewhere::find(ground, self.def, wanted)
     }
 
     /// Brings the window to the front in which the conversation is open.
@@ -299,7 +305,8 @@ impl Prompt<'_> {
 }
 
 /// Why a directory cannot be started in; `None`: it can, or none is named.
-fn why_no_directory(cwd: &str) -> Option<String> {
+#[must_use]
+pub fn why_no_directory(cwd: &str) -> Option<String> {
     if cwd.is_empty() {
         return None;
     }

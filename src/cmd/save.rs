@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use super::desk::Ground;
 use super::exit::Exit;
 use super::look::{Kitties, look};
+use super::observe;
 use super::report;
 use super::setting;
 use super::table::Args;
@@ -158,9 +159,16 @@ fn save(
     let taken = take(&mut kitties.seen, at, &ground, state, which, direct)?;
     taken.publish(state, &sessions, name)?;
     let Taken {
-        made, choice, tree, ..
+        made,
+        choice,
+        tree,
+        desk,
+        ..
     } = taken;
     let mut said = made.said;
+    if let Err(fault) = observe::record(state, &kitties.seen, &desk) {
+        said.push(format!("the journal was not brought up to date: {fault}"));
+    }
     if replaced {
         said.push("the save of that name before is kept in sessions/.previous".to_owned());
     }
@@ -174,7 +182,7 @@ fn save(
 }
 
 /// Names are told apart without case: kitty's sessions are file stems.
-fn check_case(files: &[String], name: &str) -> Outcome<()> {
+pub(super) fn check_case(files: &[String], name: &str) -> Outcome<()> {
     let twin = files
         .iter()
         .filter_map(|f| names::stem(f))

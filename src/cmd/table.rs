@@ -1,5 +1,10 @@
 //! The one list of verbs with their options and texts: parsing and every help text come from it.
 
+mod help;
+
+pub use help::help;
+use help::{usage, verb_help};
+
 use std::ffi::OsString;
 
 use super::exit::Exit;
@@ -224,6 +229,82 @@ pub const VERBS: &[Verb] = &[
         run: super::exit_save::run,
     },
     Verb {
+        words: &["sessions", "history"],
+        args: "",
+        most: 0,
+        about: "show what the journal knows of each agent session",
+        more: "Newest first. running, working and waiting: it is there now. open: it was cut off. left: you went\n\
+               to another conversation inside the agent. Runs and work are counted where the agent runs our\n\
+               hook. SPAN is like 90s, 90m, 12h, 7d or 2w.",
+        examples: &[
+            ("kittymux sessions history", "every session it knows"),
+            (
+                "kittymux sessions history --since 7d",
+                "those of the last week",
+            ),
+        ],
+        options: &[
+            Opt {
+                name: "since",
+                value: "SPAN",
+                about: "only those seen in that time",
+            },
+            JSON,
+        ],
+        listed: true,
+        run: super::history::run,
+    },
+    Verb {
+        words: &["sessions", "recover"],
+        args: "[NAME]",
+        most: 1,
+        about: "write a session file of the conversations that were cut off",
+        more: "Cut off are those whose agent ended with its kitty, in the last 24 hours. Each gets a tab, the\n\
+               last active first. What is open now, was closed, or has lost its directory is left out, and\n\
+               it says so. Without NAME it is called recovered.",
+        examples: &[(
+            "kittymux sessions recover --since 6h",
+            "what a crash took, as \"recovered\"",
+        )],
+        options: &[
+            Opt {
+                name: "since",
+                value: "SPAN",
+                about: "how long ago they may have been seen last",
+            },
+            JSON,
+        ],
+        listed: true,
+        run: super::recover::run,
+    },
+    Verb {
+        words: &["sessions", "reopen"],
+        args: "[KEY]",
+        most: 1,
+        about: "open the conversation you closed last in a new tab",
+        more: "It resumes without a question. Once more, and the one before comes. KEY is the beginning of a\n\
+               session id, as sessions history shows it.",
+        examples: &[(
+            "kittymux sessions reopen",
+            "bring back what you just closed",
+        )],
+        options: &[],
+        listed: true,
+        run: super::reopen::run,
+    },
+    Verb {
+        words: &["hook"],
+        args: "AGENT",
+        most: 1,
+        about: "what an agent's hook runs: write down one event of it",
+        more: "The event comes on standard input, as JSON. From then on a save knows the conversation by the\n\
+               agent's own word, and the journal what it does. It prints nothing and never fails the agent.",
+        examples: &[],
+        options: &[],
+        listed: false,
+        run: super::hook::run,
+    },
+    Verb {
         words: &["notice"],
         args: "TEXT",
         most: 1,
@@ -348,101 +429,6 @@ fn parse(verb: &Verb, words: &[String]) -> Result<Option<Args>, String> {
         return Err(format!("\"{extra}\" is one word too many"));
     }
     Ok(Some(args))
-}
-
-fn usage(verb: &Verb) -> String {
-    let options: String = verb
-        .options
-        .iter()
-        .map(|o| {
-            if o.value.is_empty() {
-                format!(" [--{}]", o.name)
-            } else {
-                format!(" [--{} {}]", o.name, o.value)
-            }
-        })
-        .collect();
-    let args = if verb.args.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", verb.args)
-    };
-    format!("kittymux {}{args}{options}", verb.words.join(" "))
-}
-
-/// The help of one verb: examples first.
-fn verb_help(verb: &Verb) -> String {
-    let mut text = format!("{}\n\n", wrapped(&usage(verb), "", "    "));
-    let widest = verb.examples.iter().map(|(c, _)| out::width(c)).max();
-    for (command, what) in verb.examples {
-        let command = out::pad(command, widest.unwrap_or(0));
-        let line = format!("  {command}  {what}");
-        if out::width(&line) <= 80 {
-            text.push_str(&format!("{line}\n"));
-        } else {
-            text.push_str(&format!("  {}\n      {what}\n", command.trim_end()));
-        }
-    }
-    text.push_str(&format!("\n{}.\n", capital(verb.about)));
-    if !verb.more.is_empty() {
-        text.push_str(&format!("{}\n", wrapped(verb.more, "", "")));
-    }
-    if !verb.options.is_empty() {
-        text.push('\n');
-    }
-    for option in verb.options {
-        let name = if option.value.is_empty() {
-            format!("--{}", option.name)
-        } else {
-            format!("--{} {}", option.name, option.value)
-        };
-        text.push_str(&format!("  {}  {}\n", out::pad(&name, 14), option.about));
-    }
-    text
-}
-
-/// Words in lines of 80 columns at most; what stands in brackets stays together.
-fn wrapped(text: &str, first: &str, rest: &str) -> String {
-    let mut lines = vec![first.to_owned()];
-    let mut open = false;
-    for word in text.split_whitespace() {
-        let together = open;
-        open = (open || word.starts_with('[')) && !word.ends_with(']');
-        let line = lines.last_mut().map_or(0, |l| out::width(l));
-        let fits = together || line + 1 + out::width(word) <= 80;
-        match lines.last_mut() {
-            Some(line) if line.trim().is_empty() => line.push_str(word),
-            Some(line) if fits => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{rest}{word}")),
-        }
-    }
-    lines.join("\n")
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
-}
-
-/// The help of the whole program.
-#[must_use]
-pub fn help() -> String {
-    let mut text = String::from(
-        "kittymux brings each coding agent's conversation back, in the right window.\n\n\
-         \x20 kittymux sessions save work       save this OS window\n\
-         \x20 kittymux sessions restore work    bring it back; each agent window asks first\n\n",
-    );
-    for verb in VERBS.iter().filter(|v| v.listed) {
-        let usage = wrapped(&usage(verb), "  ", "      ");
-        text.push_str(&format!("{usage}\n      {}\n", verb.about));
-    }
-    text.push_str("  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 not, 2 used wrongly.\n");
-    text
 }
 
 #[cfg(test)]

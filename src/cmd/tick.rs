@@ -13,6 +13,7 @@ use super::desk::{Desk, Ground, gather};
 use super::exit::Exit;
 use super::exit_save;
 use super::look::SeenKitty;
+use super::observe;
 use super::plans;
 use super::setting;
 use crate::keep::autosave::{Due, View, step};
@@ -132,6 +133,13 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
     }
     let desk = gather(&seen, &ground);
     result = plans::remember(state, &seen, &desk).and(result);
+    let told = observe::digest(state, &seen, &desk);
+    if told != memory.journal.0 || now.saturating_sub(memory.journal.1) >= LOOK_NS {
+        match observe::record(state, &seen, &desk) {
+            Ok(()) => memory.journal = (told, now),
+            Err(fault) => result = Err(fault),
+        }
+    }
     let mut kitties = Vec::new();
     for (kitty, answer) in seen.iter().zip(&fingerprints) {
         let before = memory.of(kitty.process);

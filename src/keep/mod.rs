@@ -6,6 +6,8 @@ pub mod autosaves;
 pub mod beside;
 pub mod checks;
 pub mod claims;
+pub mod hook_records;
+pub mod journal;
 pub mod names;
 pub mod publish;
 pub mod records;

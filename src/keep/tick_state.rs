@@ -24,6 +24,8 @@ pub struct TickState {
     pub searched: u64,
     /// Fingerprint of what the desk to offer was last chosen from.
     pub offered: u64,
+    /// Fingerprint of what the journal was told last, and when, on the boot clock.
+    pub journal: (u64, u64),
     /// The kitties.
     pub kitties: Vec<Known>,
     /// What went wrong last, and when (RFC 3339); both empty when all is well.
@@ -60,6 +62,8 @@ struct Document {
     boot: String,
     searched: u64,
     offered: String,
+    journal: String,
+    journal_at: u64,
     fault: String,
     fault_at: String,
     kitties: Vec<Entry>,
@@ -111,6 +115,7 @@ impl TickState {
         let known = if is_now { document.kitties } else { Vec::new() };
         Self {
             offered: hex(&document.offered),
+            journal: (hex(&document.journal), document.journal_at),
             searched: if known.is_empty() {
                 0
             } else {
@@ -133,6 +138,8 @@ impl TickState {
             .text("boot", &clock::boot8())
             .number("searched", self.searched)
             .text("offered", &format!("{:016x}", self.offered))
+            .text("journal", &format!("{:016x}", self.journal.0))
+            .number("journal_at", self.journal.1)
             .text("fault", &self.fault)
             .text("fault_at", &self.fault_at)
             .raw("kitties", &kitties)
@@ -236,6 +243,7 @@ mod tests {
         let written = TickState {
             searched: 5,
             offered: 6,
+            journal: (8, 9),
             kitties: vec![Known {
                 process: ProcId { pid: 42, start: 9 },
                 address: "unix:/run/k".into(),

@@ -1,7 +1,8 @@
 //! The requests we make of kitty, as frames.
 
+use super::launch_line::LaunchLine;
 use super::wire::request;
-use super::words::quote;
+use super::words::{can_stand, quote};
 use crate::sys::json::{Object, list, push_string};
 
 /// All windows. `window`: the one we run in, which the answer then marks.
@@ -123,6 +124,33 @@ pub fn overlay(words: &[&str]) -> Vec<u8> {
     request("launch", &payload.finish(), None)
 }
 
+/// Opens a tab with the window that a line of a session file describes: its environment, variables
+/// and program, in the directory `cwd`.
+#[must_use]
+pub fn launch_tab(line: &LaunchLine, cwd: &str, title: Option<&str>) -> Vec<u8> {
+    let pairs = |option: &str, change: fn(&str) -> String| -> Vec<String> {
+        let options = line.options().into_iter();
+        options
+            .filter(|(name, _)| *name == option)
+            .filter_map(|(_, value)| value.map(change))
+            .collect()
+    };
+    // What a session file says is expanded once more than what comes over the socket.
+    let once = |value: &str| value.replace("$$", "$");
+    let mut payload = Object::new()
+        .texts("args", &line.program())
+        .text("type", "tab")
+        .texts("env", &pairs("--env", once))
+        .texts("var", &pairs("--var", once));
+    if can_stand(cwd) {
+        payload = payload.text("cwd", cwd);
+    }
+    if let Some(title) = title {
+        payload = payload.text("tab_title", title);
+    }
+    request("launch", &payload.finish(), None)
+}
+
 /// Brings a window to the front.
 #[must_use]
 pub fn focus_window(window: u64) -> Vec<u8> {
@@ -170,6 +198,14 @@ mod tests {
     fn variables_are_set_and_deleted_in_one_request() {
         expect_test::expect![[r#"{"cmd":"set-user-vars","version":[0,26,0],"payload":{"match":"id:3","var":["a=b","c"]}}"#]]
             .assert_eq(&body(&set_user_vars(3, &[("a", Some("b")), ("c", None)])));
+    }
+
+    #[test]
+    fn a_line_of_a_session_file_is_opened_as_a_tab() {
+        let line = "launch 'kitty-unserialize-data={\"id\": 1}' '--env=A=a$$$$b c' --env=B=1 --var=k=v$$w /bin/bash --rcfile '/s $x/r'";
+        let line = LaunchLine::parse(line).expect("a line");
+        expect_test::expect![[r#"{"cmd":"launch","version":[0,26,0],"payload":{"args":["/bin/bash","--rcfile","/s \u0024x/r"],"type":"tab","env":["A=a\u0024\u0024b c","B=1"],"var":["k=v\u0024w"],"cwd":"/p \u0024HOME","tab_title":"t"}}"#]].assert_eq(&body(&launch_tab(&line, "/p $HOME", Some("t"))));
+        expect_test::expect![[r#"{"cmd":"launch","version":[0,26,0],"payload":{"args":[],"type":"tab","env":[],"var":[]}}"#]].assert_eq(&body(&launch_tab(&LaunchLine::new(None), "/a\nb", None)));
     }
 
     #[test]

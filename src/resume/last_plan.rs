@@ -24,6 +24,8 @@ pub struct LastWindow {
     pub child: Option<ProcId>,
     /// The agent's process, and whether it was stopped.
     pub agent: Option<(ProcId, bool)>,
+    /// The conversation the agent itself says it has, also one in which nothing was said yet.
+    pub open: Option<String>,
     /// What was seen and decided.
     pub seen: Seen,
 }
@@ -74,6 +76,7 @@ fn window(w: &LastWindow) -> String {
             .number("agent_start", process.start)
             .flag("stopped", stopped);
     }
+    out = out.maybe("open", w.open.as_deref());
     out = match &w.seen.runs {
         Runs::Other => out.text("runs", "other"),
         Runs::Waiting {
@@ -165,6 +168,7 @@ struct WindowEntry {
     agent_pid: Option<i32>,
     agent_start: u64,
     stopped: bool,
+    open: Option<String>,
     runs: String,
     record: String,
     is_window_process: bool,
@@ -248,6 +252,7 @@ impl WindowEntry {
             window: self.window,
             child: process(self.pid, self.start),
             agent: process(self.agent_pid, self.agent_start).map(|p| (p, self.stopped)),
+            open: self.open,
             seen: Seen {
                 runs,
                 shell: self.shell.map(|s| Shell {
@@ -306,6 +311,7 @@ mod tests {
             foreground: Some(words(&["less", ""])),
         };
         let of = |window, agent, runs| LastWindow {
+            open: Some("B".into()),
             window,
             child: Some(ProcId { pid: 5, start: 6 }),
             agent,
@@ -329,6 +335,7 @@ mod tests {
                     window: 3,
                     child: None,
                     agent: None,
+                    open: None,
                     seen: Seen {
                         runs: Runs::Other,
                         shell: None,

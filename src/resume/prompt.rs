@@ -193,6 +193,45 @@ impl Question<'_> {
     }
 }
 
+/// What the journal knows of a conversation, for the prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Past<'a> {
+    /// How long ago it was last seen running, seconds.
+    pub age: u64,
+    /// How many answers were finished.
+    pub runs: u64,
+    /// Seconds of work.
+    pub work: u64,
+    /// The title of its tab, where the record has none.
+    pub tab: &'a str,
+}
+
+impl Past<'_> {
+    /// `last active 12m ago · 7 runs finished · 1h20m of work`
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut parts = vec![format!(
+            "last active {} ago",
+            crate::sys::clock::span(self.age)
+        )];
+        match self.runs {
+            0 => {}
+            1 => parts.push("1 run finished".to_owned()),
+            n => parts.push(format!("{n} runs finished")),
+        }
+        if self.work > 0 {
+            parts.push(format!(
+                "{} of work",
+                crate::sys::clock::long_span(self.work)
+            ));
+        }
+        if !self.tab.is_empty() {
+            parts.push(format!("tab “{}”", visible(self.tab)));
+        }
+        parts.join(" · ")
+    }
+}
+
 /// A directory for people: `~` for home, nothing a terminal obeys.
 #[must_use]
 pub fn shown_directory(dir: &str, home: &str) -> String {

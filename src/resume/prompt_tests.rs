@@ -174,3 +174,40 @@ fn a_low_window_keeps_the_question_and_the_keys() {
     }
     assert_eq!(question.lines(80, 24, false).len(), 8);
 }
+
+#[test]
+fn what_the_journal_knows_stands_in_place_of_the_saves_age() {
+    let past = |age, runs, work, tab| Past {
+        age,
+        runs,
+        work,
+        tab,
+    };
+    let shown = [
+        past(720, 7, 4800, ""),
+        past(5, 1, 59, ""),
+        past(200_000, 0, 0, "api\u{1b} work"),
+    ]
+    .map(|p| p.text())
+    .join("\n");
+    expect_test::expect![[r#"
+        last active 12m ago · 7 runs finished · 1h20m of work
+        last active 5s ago · 1 run finished · 59s of work
+        last active 2d ago · tab “api\u{1b} work”"#]]
+    .assert_eq(&shown);
+    let record = sample();
+    let history = past(720, 7, 4800, "").text();
+    let question = Question {
+        record: &record,
+        hindrance: &Hindrance::None,
+        age: Some(720),
+        history: &history,
+        home: "/home/u",
+        commands: false,
+        again: None,
+    };
+    assert_eq!(
+        question.lines(80, 24, false)[2],
+        "  last active 12m ago · 7 runs finished · 1h20m of work · tab “api work”"
+    );
+}

@@ -312,14 +312,14 @@ fn form(launch: &LaunchLine, is_window_process: bool, seen: &Seen, common: Commo
     }
     match seen.shell.as_ref().filter(|s| s.interactive) {
         Some(shell) => Form::Shell(of_seen(shell, seen, common)),
-        None => Form::Shell(by_path(common.own_shell, None)),
+        None => Form::Shell(shell_by_path(common.own_shell, None)),
     }
 }
 
 fn of_seen(shell: &SeenShell, seen: &Seen, common: Common<'_>) -> Shell {
     let usable = |p: &String| p.starts_with('/') || !(p.is_empty() || p.contains('/'));
     let Some(path) = shell.exe.clone().filter(usable) else {
-        return by_path(common.own_shell, seen.zdotdir.clone());
+        return shell_by_path(common.own_shell, seen.zdotdir.clone());
     };
     let as_started = |path: String| {
         let options = shell.options().iter().cloned();
@@ -357,7 +357,8 @@ fn of_seen(shell: &SeenShell, seen: &Seen, common: Common<'_>) -> Shell {
 }
 
 /// The form for a shell known by its path only.
-pub(super) fn by_path(path: &str, zdotdir: Option<String>) -> Shell {
+#[must_use]
+pub fn shell_by_path(path: &str, zdotdir: Option<String>) -> Shell {
     let path = path.to_owned();
     match path.rsplit('/').next().unwrap_or("") {
         "bash" => Shell::Bash { path, login: false },

@@ -113,7 +113,7 @@ pub fn parse_rfc3339(text: &str) -> Option<u64> {
     {
         return None;
     }
-    let tail = text[19..].strip_suffix('Z')?;
+    let tail = text.get(19..)?.strip_suffix('Z')?;
     let fraction = match tail.strip_prefix('.') {
         None if tail.is_empty() => 0,
         Some(f) if !f.is_empty() && f.len() <= 9 && f.bytes().all(|c| c.is_ascii_digit()) => {
@@ -127,7 +127,10 @@ pub fn parse_rfc3339(text: &str) -> Option<u64> {
         return None;
     }
     let secs = days_from_civil(y, m, d) * 86_400 + hh * 3600 + mm * 60 + ss;
-    Some(u64::try_from(secs).ok()? * 1_000_000_000 + fraction)
+    u64::try_from(secs)
+        .ok()?
+        .checked_mul(1_000_000_000)?
+        .checked_add(fraction)
 }
 
 /// Days since 1970-01-01 → year, month, day (proleptic Gregorian).
@@ -150,6 +153,53 @@ fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
     let (era, yoe) = (y.div_euclid(400), y.rem_euclid(400));
     let doy = (153 * (if m > 2 { m - 3 } else { m + 9 }) + 2) / 5 + d - 1;
     era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
+/// RFC 3339 in UTC with milliseconds: `2026-11-30T08:00:00.250Z`.
+#[must_use]
+pub fn rfc3339_ms(wall_ns: u64) -> String {
+    let whole = rfc3339(wall_ns);
+    format!(
+        "{}.{:03}Z",
+        whole.trim_end_matches('Z'),
+        wall_ns / 1_000_000 % 1000
+    )
+}
+
+/// The seconds of a span as people write it: `90s`, `90m`, `12h`, `7d`, `2w`.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<u64> {
+    let unit = match text.chars().next_back()? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        'w' => 7 * 86_400,
+        _ => return None,
+    };
+    let digits = &text[..text.len() - 1];
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let secs = digits.parse::<u64>().ok()?.checked_mul(unit)?;
+    (1..=100 * 366 * 86_400).contains(&secs).then_some(secs)
+}
+
+/// A span for people, in two units where that says more: `45s`, `12m`, `1h20m`, `2d3h`.
+#[must_use]
+pub fn long_span(secs: u64) -> String {
+    let two = |big: u64, small: u64, rest: u64, names: [&str; 2]| {
+        if rest / small == 0 {
+            format!("{}{}", secs / big, names[0])
+        } else {
+            format!("{}{}{}{}", secs / big, names[0], rest / small, names[1])
+        }
+    };
+    match secs {
+        0..3600 => span(secs),
+        3600..86_400 => two(3600, 60, secs % 3600, ["h", "m"]),
+        _ => two(86_400, 3600, secs % 86_400, ["d", "h"]),
+    }
 }
 
 /// A span for people: `12s`, `5m`, `3h`, `2d`.
@@ -189,9 +239,44 @@ mod tests {
             "2026-11-30T00:53:20",
             "2026-11-30T00:53:20.Z",
             "x026-11-30T00:53:20Z",
+            "2026-11-30T00:53:2\u{e9}Z",
+            "9999-11-30T00:53:20Z",
         ] {
             assert_eq!(parse_rfc3339(bad), None, "{bad}");
         }
+        let ms = 1_796_000_000_579_000_000;
+        assert_eq!(rfc3339_ms(ms), "2026-11-30T00:53:20.579Z");
+        assert_eq!(parse_rfc3339(&rfc3339_ms(ms)), Some(ms));
+    }
+
+    #[test]
+    fn spans_are_read_and_shown() {
+        let day = 86_400;
+        for (text, secs) in [
+            ("90s", Some(90)),
+            ("90m", Some(5400)),
+            ("12h", Some(12 * 3600)),
+            ("7d", Some(7 * day)),
+            ("2w", Some(14 * day)),
+            ("", None),
+            ("7", None),
+            ("d", None),
+            ("0d", None),
+            ("-1d", None),
+            ("1.5h", None),
+            ("7 d", None),
+            ("7y", None),
+            ("99999999999999999999d", None),
+            ("999999999999999d", None),
+            ("7\u{e9}", None),
+        ] {
+            assert_eq!(parse_span(text), secs, "{text}");
+        }
+        let shown = [0, 59, 60, 3599, 3600, 4800, day, 2 * day + 3 * 3600 + 5].map(long_span);
+        assert_eq!(
+            shown,
+            ["0s", "59s", "1m", "59m", "1h", "1h20m", "1d", "2d3h"]
+        );
     }
 
     #[test]

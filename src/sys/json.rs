@@ -12,7 +12,7 @@ use nanoserde::{DeJson, DeJsonErrReason};
 pub use tinyjson::JsonValue;
 
 pub use guard::{MAX_DEPTH, Wrong, guard};
-pub use spans::{Member, members};
+pub use spans::{Member, elements, members};
 pub use write::{Object, list, push_string};
 
 /// Guards and decodes a typed document.
@@ -200,5 +200,22 @@ mod tests {
         );
         assert!(members("[1]").is_none());
         assert_eq!(members("{}"), Some(vec![]));
+    }
+
+    #[test]
+    fn elements_are_given_as_far_as_they_are_whole() {
+        let found = |text: &str| {
+            elements(text).map(|spans| spans.into_iter().map(|s| text[s].to_owned()).collect())
+        };
+        let all: Option<Vec<String>> = found(r#" [ {"a":"]"} , [1,2],"x",3 ] "#);
+        assert_eq!(
+            all.expect("a list"),
+            [r#"{"a":"]"}"#, "[1,2]", "\"x\"", "3"]
+        );
+        let cut: Option<Vec<String>> = found(r#"[{"a":1},{"b":"#);
+        assert_eq!(cut.expect("a list"), [r#"{"a":1}"#]);
+        assert_eq!(elements("[]"), Some(vec![]));
+        assert_eq!(elements("{}"), None);
+        assert_eq!(elements(""), None);
     }
 }

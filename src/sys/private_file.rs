@@ -2,6 +2,8 @@
 //!
 //! Every system call of a write passes a fault point first, so that a test can stop it anywhere.
 
+mod append;
+
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -18,7 +18,7 @@ pub use macos::boot_session as macos_boot_session;
 use super::look::Look;
 
 /// A process, told apart from a later one with the same pid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcId {
     /// The process id.
     pub pid: i32,
@@ -118,6 +118,12 @@ pub fn start(pid: i32) -> Option<u64> {
 #[must_use]
 pub fn is_same(id: ProcId) -> bool {
     start(id.pid) == Some(id.start)
+}
+
+/// Whether this very process still runs: one that ended and was not waited for does not.
+#[must_use]
+pub fn is_running(id: ProcId) -> bool {
+    stat(id.pid).is_some_and(|s| s.id == id && !matches!(s.state, 'Z' | 'X'))
 }
 
 /// Whether there is a process with this pid.

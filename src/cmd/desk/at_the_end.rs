@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::evidence::Candidate;
 use super::{Desk, Ground, agent_seen, environment};
-use crate::agents::argv::{Kind, argv_id, recognise};
+use crate::agents::argv::{Kind, Selector, argv_id, recognise, resume};
+use crate::agents::find;
 use crate::agents::window::{AgentRun, State as JobState};
 use crate::kitty::tree::{self, OsWindow, Window};
 use crate::resume::last_plan::{LastPlan, LastWindow};
@@ -73,13 +74,15 @@ fn window(
     };
     if let Some(LastWindow {
         agent: Some((process, stopped)),
+        open,
         seen,
         ..
     }) = planned
     {
         // With its last window every child is dead already: then nothing is in front any more.
         if *stopped || processes.foreground.is_empty() || in_front(process) {
-            return hooked(seen, *process, end, ground);
+            let later = (end.hooked)(*process).or_else(|| open.clone().map(|sid| (sid, None)));
+            return gone_on(seen, later, ground);
         }
     }
     let base = planned.map(|p| &p.seen);
@@ -118,25 +121,36 @@ fn window(
     }
 }
 
-/// What was planned, on the conversation the agent's hook names where that is a later one.
-fn hooked(seen: &Seen, process: ProcId, end: &End<'_>, ground: &Ground<'_>) -> Seen {
+/// What was planned, on the conversation that the agent is known to have had later, where something
+/// was said in that.
+fn gone_on(seen: &Seen, later: Option<(String, Option<String>)>, ground: &Ground<'_>) -> Seen {
     let mut seen = seen.clone();
-    if let (Runs::Agent(agent), Some((sid, cwd))) = (&mut seen.runs, (end.hooked)(process))
-        && agent.choice.sid != sid
-        && let Some(def) = ground.defs.get(&agent.agent)
-        && let Some(sid) = def.id.accept(&sid)
-        && let Ok(resume) = crate::agents::argv::resume(
-            def,
-            &agent.fresh,
-            crate::agents::argv::Selector::Exact(&sid),
-        )
+    let (Runs::Agent(agent), Some((sid, cwd))) = (&mut seen.runs, later) else {
+        return seen;
+    };
+    let Some(def) = ground.defs.get(&agent.agent) else {
+        return seen;
+    };
+    let env: Vec<(String, String)> = agent
+        .env
+        .iter()
+        .filter_map(|e| e.split_once('=').map(|(n, v)| (n.to_owned(), v.to_owned())))
+        .collect();
+    let near = cwd.as_deref().unwrap_or(&agent.cwd);
+    if agent.choice.sid == sid
+        || find::transcript(def, &env, &ground.home, &sid, Some(near)) == Look::Nothing
+    {
+        return seen;
+    }
+    if let Some(sid) = def.id.accept(&sid)
+        && let Ok(resume) = resume(def, &agent.fresh, Selector::Exact(&sid))
     {
         agent.resume = resume.words;
         agent.choice = Choice {
             mode: Mode::Exact,
             sid,
             source: Source::Live,
-            why: "hook".to_owned(),
+            why: "it was there last".to_owned(),
             cwd: cwd.filter(|d| *d != agent.cwd),
         };
     }
@@ -184,6 +198,7 @@ fn agent_in_front(
         inner: Vec::new(),
         words: call.words,
         cwd: shown.cwd.clone().or_else(|| window.cwd.clone()),
+        events: Vec::new(),
         env: if crate::sys::proc::is_same(process) {
             environment(pid, def)
         } else {

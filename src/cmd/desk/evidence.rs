@@ -8,6 +8,8 @@ use crate::agents::argv::{Kind, argv_id, recognise};
 use crate::agents::definitions::{Definition, Definitions, Scope, Way};
 use crate::agents::find;
 use crate::agents::window::AgentRun;
+use crate::cmd::live;
+use crate::keep::hook_records::HookEvent;
 use crate::resume::plan::{self, Choice, Conversation, Latest, Live, Source, Subject, WindowKey};
 use crate::resume::record::Mode;
 use crate::sys::bytes::{from_os, to_path};
@@ -26,6 +28,8 @@ pub(super) struct Candidate<'a> {
     /// What of its environment names its configuration directory; where that cannot be read,
     /// nothing of it can be looked up: its files may lie anywhere.
     pub(super) env: Look<Vec<(String, String)>>,
+    /// What it told our hook.
+    pub(super) events: Vec<HookEvent>,
 }
 
 impl Candidate<'_> {
@@ -37,7 +41,8 @@ impl Candidate<'_> {
 }
 
 /// Our own agent processes outside all windows: in tmux, in another terminal, over ssh.
-pub(super) fn outside<'a>(defs: &'a Definitions, in_windows: &BTreeSet<i32>) -> Vec<Candidate<'a>> {
+pub(super) fn outside<'a>(ground: &Ground<'a>, in_windows: &BTreeSet<i32>) -> Vec<Candidate<'a>> {
+    let defs = ground.defs;
     let mut found: Vec<(Process, Candidate<'a>)> = Vec::new();
     for pid in proc::own_pids()
         .into_iter()
@@ -67,6 +72,7 @@ pub(super) fn outside<'a>(defs: &'a Definitions, in_windows: &BTreeSet<i32>) -> 
             words: call.words,
             cwd: process.cwd.clone().found(),
             env: environment(pid, def),
+            events: live::events(ground.state, &def.name, process.stat.id, &[]),
         };
         found.push((process, candidate));
     }
@@ -190,7 +196,7 @@ fn evidence(
         env,
         home: &ground.home,
     };
-    let live = find::live(&at).map(|l| {
+    let live = live::live(&at, &c.events).map(|l| {
         // The conversation is resumed where it lives; the agent may have gone elsewhere.
         let owner = find::transcript(c.def, env, &ground.home, &l.sid, l.cwd.as_deref())
             .found()

@@ -4,12 +4,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::Prompt;
-use super::elsewhere::Holder;
 use super::gate;
 use super::screen::Screen;
+use crate::cmd::elsewhere::Holder;
 use crate::cmd::report::home_text;
+use crate::keep::journal;
 use crate::resume::keys::{Answer, DEAF_MS, Keys};
-use crate::resume::prompt::{Hindrance, Question};
+use crate::resume::prompt::{Hindrance, Past, Question};
 use crate::resume::record::Mode;
 use crate::sys::clock;
 use crate::sys::dirs;
@@ -81,6 +82,7 @@ impl Prompt<'_> {
             again,
             age: clock::parse_rfc3339(&self.record.at)
                 .map(|at| clock::wall_ns().saturating_sub(at) / 1_000_000_000),
+            history: String::new(),
             home: home_text(),
             commands: false,
             keys: Keys::default(),
@@ -101,6 +103,8 @@ struct Asking<'a> {
     holder: Option<Holder>,
     again: Option<&'a str>,
     age: Option<u64>,
+    /// What the journal says of the conversation.
+    history: String,
     home: String,
     commands: bool,
     keys: Keys,
@@ -112,6 +116,7 @@ impl Asking<'_> {
         self.raw.drop_input();
         self.paint();
         let _ = fault_point::pass("prompt");
+        self.look_back();
         self.look_elsewhere();
         let mut deaf = true;
         loop {
@@ -164,7 +169,7 @@ impl Asking<'_> {
             record: self.prompt.record,
             hindrance: &self.hindrance,
             age: self.age,
-            history: "",
+            history: &self.history,
             home: &self.home,
             commands: self.commands,
             again: self.again,
@@ -173,6 +178,31 @@ impl Asking<'_> {
 
     fn paint(&self) {
         self.screen.paint(&self.question());
+    }
+
+    /// Looks into the journal, which may be long: the question is on the screen already.
+    fn look_back(&mut self) {
+        let record = self.prompt.record;
+        let Some(state) = self.prompt.state.filter(|_| record.mode == Mode::Exact) else {
+            return;
+        };
+        let journal = journal::read(state);
+        let Some(session) = journal.find(&record.agent, &record.sid) else {
+            return;
+        };
+        let age = clock::wall_ns().saturating_sub(session.last_ns) / 1_000_000_000;
+        let past = Past {
+            age,
+            runs: session.runs,
+            work: session.work_secs(),
+            tab: if record.tab.is_empty() {
+                &session.tab
+            } else {
+                ""
+            },
+        };
+        self.history = past.text();
+        self.paint();
     }
 
     /// Looks whether the conversation is open in another process; says so when that changed.

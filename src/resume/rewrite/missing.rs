@@ -1,7 +1,7 @@
 //! Shells that are not there when a save is restored: kitty would show an error in place of the
 //! window (facts 9.6 and 9.9).
 
-use super::super::window::by_path;
+use super::super::window::shell_by_path;
 use super::{
     ENV_BIN, ENV_LOGIN, ENV_RECORD, ENV_ZDOTDIR, Form, Setting, Shell, info_of, is_our_zdotdir, put,
 };
@@ -52,7 +52,7 @@ pub fn replace_missing(
         let login = launch.env(ENV_LOGIN).is_some();
         let zdotdir = launch.env(ENV_ZDOTDIR).map(|dir| dir.replace("$$", "$"));
         take_start_up(launch);
-        let shell = match by_path(&by, zdotdir.map(|dir| dir.replace("$$", "$"))) {
+        let shell = match shell_by_path(&by, zdotdir.map(|dir| dir.replace("$$", "$"))) {
             Shell::Bash { path, .. } => Shell::Bash { path, login },
             other => other,
         };
@@ -84,7 +84,12 @@ pub fn replace_missing(
                 .collect();
             launch.set_program(&words);
         } else {
-            put(launch, &text, &Form::Shell(by_path(&by, None)), setting);
+            put(
+                launch,
+                &text,
+                &Form::Shell(shell_by_path(&by, None)),
+                setting,
+            );
         }
         return Some(Replaced {
             gone,

@@ -60,6 +60,35 @@ pub fn members(text: &str) -> Option<Vec<Member>> {
     }
 }
 
+/// The byte spans of the elements of the list that `text` is, as far as they are complete: a list
+/// that breaks off gives those before the break. `None` when it is no list.
+#[must_use]
+pub fn elements(text: &str) -> Option<Vec<Range<usize>>> {
+    let bytes = text.as_bytes();
+    let mut at = text.len() - text.trim_start().len();
+    if bytes.get(at) != Some(&b'[') {
+        return None;
+    }
+    let mut found = Vec::new();
+    loop {
+        at += 1;
+        while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        let Some(end) = value_end(bytes, at).filter(|end| *end > at) else {
+            return Some(found);
+        };
+        found.push(at..end);
+        at = end;
+        while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        if bytes.get(at) != Some(&b',') {
+            return Some(found);
+        }
+    }
+}
+
 /// Where the value that starts at `at` ends.
 fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0usize;

@@ -1,8 +1,10 @@
 //! Where else a conversation is open now.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
+use super::live;
 use crate::agents::argv::{Kind, argv_id, recognise};
 use crate::agents::definitions::{Definition, Definitions};
 use crate::agents::find;
@@ -50,73 +52,150 @@ pub enum Wanted<'a> {
     LatestOf(&'a str),
 }
 
-fn is_same_place(a: &str, b: &str) -> bool {
+/// Whether two directories are one place.
+#[must_use]
+pub fn is_same_place(a: &str, b: &str) -> bool {
     let real = |p: &str| std::fs::canonicalize(crate::sys::bytes::to_path(p)).ok();
     a == b || (real(a).is_some() && real(a) == real(b))
 }
 
-/// Finds the live process that has the wanted conversation open: by its live record, else by its
-/// command line or its claim. A live record that names another conversation overrules both.
-#[must_use]
-pub fn find(
-    defs: &Definitions,
-    def: &Definition,
-    home: &Path,
-    claims: Option<&Claims>,
-    wanted: Wanted<'_>,
-) -> Option<Holder> {
+/// Where conversations are looked for.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The definitions.
+    pub defs: &'a Definitions,
+    /// The home directory.
+    pub home: &'a Path,
+    /// The claims, if there are any.
+    pub claims: Option<&'a Claims>,
+    /// Our state, for what agents told our hook.
+    pub state: Option<&'a State>,
+}
+
+/// A live agent process with a conversation on its terminal.
+struct Agent<'a> {
+    def: &'a Definition,
+    process: ProcId,
+    words: Vec<String>,
+}
+
+/// All live agents of ours, but this process and prompts that wait.
+fn agents(defs: &Definitions) -> impl Iterator<Item = Agent<'_>> {
     let me = proc::me();
-    let claimed = match wanted {
-        Wanted::Session(sid) => claims
-            .and_then(|c| c.holder(&def.name, sid))
-            .filter(|p| *p != me),
-        Wanted::LatestOf(_) => None,
-    };
-    for pid in proc::own_pids() {
-        if pid == me.pid {
-            continue;
-        }
-        let Look::Found(argv) = proc::argv(pid) else {
-            continue;
-        };
-        if argv.get(1).is_some_and(|w| w == "resume-prompt") {
-            continue;
-        }
-        let Some(stat) = proc::stat(pid).filter(|s| s.state != 'Z') else {
-            continue;
-        };
-        let exe = || proc::exe(pid).found();
-        let Some(call) = recognise(defs, &argv, exe().as_deref(), &stat.comm) else {
-            continue;
-        };
-        if call.agent != def.name || call.kind != Kind::Interactive {
-            continue;
-        }
+    proc::own_pids()
+        .into_iter()
+        .filter(move |pid| *pid != me.pid)
+        .filter_map(move |pid| {
+            let argv = proc::argv(pid).found()?;
+            if argv.get(1).is_some_and(|w| w == "resume-prompt") {
+                return None;
+            }
+            let stat = proc::stat(pid).filter(|s| s.state != 'Z')?;
+            let call = recognise(defs, &argv, proc::exe(pid).found().as_deref(), &stat.comm)?;
+            (call.kind == Kind::Interactive).then_some(())?;
+            Some(Agent {
+                def: defs.get(&call.agent)?,
+                process: stat.id,
+                words: call.words,
+            })
+        })
+}
+
+impl Agent<'_> {
+    /// The conversations it has: by its live record, else by its command line and its claim. A live
+    /// record that names another conversation overrules both.
+    fn conversations(&self, ground: Ground<'_>, claimed: &HashMap<ProcId, String>) -> Vec<String> {
+        let def = self.def;
         let names: Vec<&str> = def.env.iter().map(String::as_str).collect();
-        let env = proc::environ(pid, &names).found().unwrap_or_default();
+        let env = proc::environ(self.process.pid, &names)
+            .found()
+            .unwrap_or_default();
         let subject = find::Subject {
             def,
-            process: stat.id,
+            process: self.process,
             inner: &[],
             cwd: None,
             env: &env,
-            home,
+            home: ground.home,
         };
-        let has = match wanted {
-            Wanted::Session(sid) => match find::live(&subject) {
-                Look::Found(live) => live.sid == sid,
-                _ => argv_id(def, &call.words).as_deref() == Some(sid) || claimed == Some(stat.id),
-            },
+        let events = live::events(ground.state, &def.name, self.process, &[]);
+        if let Look::Found(live) = live::live(&subject, &events) {
+            return vec![live.sid];
+        }
+        let claim = claimed
+            .get(&self.process)
+            .and_then(|name| name.strip_prefix(&format!("{}-", def.name)))
+            .map(str::to_owned);
+        argv_id(def, &self.words).into_iter().chain(claim).collect()
+    }
+}
+
+fn claimed(claims: Option<&Claims>) -> HashMap<ProcId, String> {
+    claims.map_or_else(HashMap::new, |c| c.all().into_iter().collect())
+}
+
+/// Finds the live process of `def` that has the wanted conversation open.
+#[must_use]
+pub fn find(ground: Ground<'_>, def: &Definition, wanted: Wanted<'_>) -> Option<Holder> {
+    let claimed = claimed(ground.claims);
+    agents(ground.defs)
+        .filter(|agent| agent.def.name == def.name)
+        .find(|agent| match wanted {
+            Wanted::Session(sid) => agent
+                .conversations(ground, &claimed)
+                .iter()
+                .any(|s| s == sid),
             // Its newest conversation is most likely the one that runs there.
-            Wanted::LatestOf(dir) => proc::cwd(pid)
+            Wanted::LatestOf(dir) => proc::cwd(agent.process.pid)
                 .found()
                 .is_some_and(|cwd| is_same_place(&cwd, dir)),
-        };
-        if has {
-            return Some(place(stat.id));
+        })
+        .map(|agent| place(agent.process))
+}
+
+/// What is open now, in windows and outside.
+#[derive(Debug, Default)]
+pub struct OpenNow {
+    sessions: BTreeMap<(String, String), ProcId>,
+    directories: Vec<(String, Option<String>)>,
+}
+
+impl OpenNow {
+    /// Looks at all live agents of ours.
+    #[must_use]
+    pub fn look(ground: Ground<'_>) -> Self {
+        let claimed = claimed(ground.claims);
+        let mut open = Self::default();
+        for agent in agents(ground.defs) {
+            let name = &agent.def.name;
+            for sid in agent.conversations(ground, &claimed) {
+                open.sessions.insert((name.clone(), sid), agent.process);
+            }
+            let cwd = proc::cwd(agent.process.pid).found();
+            open.directories.push((name.clone(), cwd));
         }
+        open
     }
-    None
+
+    /// Where a session is open, for a person; `None`: nowhere.
+    #[must_use]
+    pub fn holder(&self, agent: &str, sid: &str) -> Option<String> {
+        let key = (agent.to_owned(), sid.to_owned());
+        self.sessions.get(&key).map(|p| place(*p).place)
+    }
+
+    /// Whether the agent runs in a directory, or anywhere where none is named; where nobody can tell,
+    /// it may.
+    #[must_use]
+    pub fn runs_in(&self, agent: &str, dir: Option<&str>) -> bool {
+        self.directories.iter().any(|(name, cwd)| {
+            name == agent
+                && match (dir, cwd) {
+                    (Some(dir), Some(cwd)) => is_same_place(cwd, dir),
+                    _ => true,
+                }
+        })
+    }
 }
 
 /// Where a process is: its window, when the parents of the process lead to that kitty (a tmux
