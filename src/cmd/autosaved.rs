@@ -3,7 +3,7 @@
 
 use super::restore::prepare::{Loads, prepare};
 use super::setting;
-use crate::keep::autosaves::{self, Autosave, PREFIX};
+use crate::keep::autosaves::{self, Autosave, NOTHING, PREFIX, STARTUP};
 use crate::keep::names::ENDING;
 use crate::keep::publish::{Header, LIMIT};
 use crate::keep::state::State;
@@ -17,15 +17,8 @@ use crate::sys::proc::ProcId;
 use crate::sys::token::{fingerprint as sum, is_token};
 use std::time::Duration;
 
-/// The file that a `startup_session` line names.
-pub const STARTUP: &str = "startup.kitty-session";
-
 /// Its second line, before the id its windows carry.
 const WINDOWS: &str = "# windows ";
-
-/// What the file says while there is nothing to offer.
-const NOTHING: &str = "# kittymux keeps this file: after a crash or a quit it holds the desk that was open last.\n\
-                       # There is nothing to bring back now, so kitty opens as it does without it.\n";
 
 /// What the choice of the desk to offer rests on, cheaply: changes of the directories, and which
 /// kitties run.

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use super::autosaved;
 use super::capture::watch;
 use super::exit::Exit;
-use super::look::{SeenKitty, look};
+use super::look::{Kitties, SeenKitty, look};
+use super::report;
 use super::setting;
 use super::table::Args;
 use crate::keep::assets;
@@ -59,8 +60,12 @@ pub fn run(args: &Args) -> Outcome<Exit> {
         Some(word @ ("last" | "previous")) => {
             let at = usize::from(word == "previous");
             let Some(save) = free.get(at) else {
+                let why = format!("there is no {word} desk to bring back");
+                if let Ok(mut kitties) = look(Some(&state)) {
+                    report::show(&mut kitties, Err(why.clone()));
+                }
                 out::message(&format!(
-                    "there is no {word} desk: none was left by a kitty that is gone, or each was opened again"
+                    "{why}: no kitty that is gone left one, or each was opened again"
                 ));
                 list(&state, &saves, as_json)?;
                 return Ok(Exit::CouldNot);
@@ -86,34 +91,57 @@ pub fn run(args: &Args) -> Outcome<Exit> {
         }
     }
     let mut kitties = look(Some(&state))?;
+    let opened = open(&state, &mut kitties, &source, &file, args.has("new-window"));
+    let shown = match &opened {
+        Ok(report) if report.is_whole() => Ok(report.line()),
+        Ok(report) => Err(report.line()),
+        Err(fault) => Err(fault.to_string()),
+    };
+    report::show(&mut kitties, shown);
+    Ok(finish(&opened?, &file, as_json))
+}
+
+/// Opens it in the kitty we are in, else in a new one.
+fn open(
+    state: &State,
+    kitties: &mut Kitties,
+    source: &Source,
+    file: &SessionFile,
+    new_window: bool,
+) -> Outcome<Report> {
     let loads = if kitties.first_is_ours {
         Loads::Us
     } else {
         Loads::NewKitty
     };
-    let km = setting::own_path(&state)?;
-    let mut prepared = prepare(&state, &source.stem, &file, &km, loads)?;
-    if args.has("new-window") {
+    let km = setting::own_path(state)?;
+    let mut prepared = prepare(state, &source.stem, file, &km, loads)?;
+    if new_window {
         prepared.first.lines.insert(0, Line::new("new_os_window"));
     }
-    assets::write_shell_files(&state)?;
+    assets::write_shell_files(state)?;
     let copy = write_first(&prepared)?;
-    let wanted_ids = expected(&file).len();
+    let wanted_ids = expected(file).len();
     let mut report = if kitties.first_is_ours {
         into(&mut kitties.seen[0], &prepared, &copy, wanted_ids)?
     } else {
-        anew(&state, &copy, &prepared.windows, wanted_ids)?
+        anew(state, &copy, &prepared.windows, wanted_ids)?
     };
     if let (Some(save), Some(kitty)) = (&source.desk, report.kitty)
         && !report.switched
     {
-        take(&state, save, kitty, &prepared.windows)?;
-        autosaved::keep_up(&state)?;
+        // The windows are open: what cannot be remembered of that is said, and no more.
+        let marked = take(state, save, kitty, &prepared.windows);
+        if let Err(fault) = marked.and_then(|()| autosaved::keep_up(state)) {
+            report
+                .said
+                .push(format!("{fault}; so this desk may be offered again"));
+        }
     }
     if !report.switched {
         report.said.splice(..0, std::mem::take(&mut prepared.said));
     }
-    Ok(finish(&report, &file, as_json))
+    Ok(report)
 }
 
 fn expected(file: &SessionFile) -> Vec<&LaunchLine> {
@@ -136,6 +164,22 @@ struct Report {
     switched: bool,
     /// The kitty it was opened in.
     kitty: Option<ProcId>,
+}
+
+impl Report {
+    /// Whether nothing is known to be missing.
+    fn is_whole(&self) -> bool {
+        self.switched || !self.counted || self.there.len() >= self.wanted
+    }
+
+    /// In one short line, as a title shows it.
+    fn line(&self) -> String {
+        if self.switched && self.there.is_empty() {
+            "its session was open already".to_owned()
+        } else {
+            format!("{} of {} windows came back", self.there.len(), self.wanted)
+        }
+    }
 }
 
 /// The windows of this restore that exist, by their place in the file.
@@ -317,7 +361,7 @@ fn anew(state: &State, copy: &str, save: &str, wanted: usize) -> Outcome<Report>
 
 fn finish(report: &Report, file: &SessionFile, as_json: bool) -> Exit {
     let came = report.there.len();
-    let whole = report.switched || !report.counted || came >= report.wanted;
+    let whole = report.is_whole();
     let is_there = |place: usize| {
         let known = report.counted && !report.switched;
         known.then(|| report.there.contains(&place))

@@ -7,6 +7,7 @@ use super::autosaved;
 use super::exit::Exit;
 use super::restore::prepare::{others, restore_dir};
 use super::table::Args;
+use crate::keep::autosaves::STARTUP;
 use crate::keep::names::ENDING;
 use crate::keep::state::State;
 use crate::keep::taken::{Mark, Marks, take};
@@ -56,7 +57,7 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     }
     let names = dir.names()?;
     let first = names.iter().find(|n| n.ends_with(ENDING)).map_or_else(
-        || from_os(sessions.join(autosaved::STARTUP).as_os_str()),
+        || from_os(sessions.join(STARTUP).as_os_str()),
         |name| from_os(dir.join(name).as_os_str()),
     );
     for path in more.iter().chain([&first]) {

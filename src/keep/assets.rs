@@ -1,5 +1,6 @@
 //! The files kitty and the shells load: inside the binary, written to the state directory when needed.
 
+use super::autosaves;
 use super::state::State;
 use crate::sys::fault::Outcome;
 use crate::sys::private_file::PrivateDir;
@@ -44,6 +45,8 @@ pub fn write_kitty_files(state: &State, kittymux: Option<&str>) -> Outcome<Kitty
     let kitty = state.dir.sub("kitty")?;
     write(&kitty, "kittymux_capture.py", CAPTURE)?;
     write(&kitty, "kittymux_watcher.py", WATCHER)?;
+    // kitty.conf names it, so it is always there.
+    autosaves::begin_startup(&state.sessions()?)?;
     if let Some(own) = kittymux {
         write(&kitty, "kittymux.conf", &conf(&state.text(), own))?;
     }

@@ -17,6 +17,13 @@ use crate::sys::proc::{self, ProcId};
 /// How every such save's name begins.
 pub const PREFIX: &str = "autosave-";
 
+/// The file that a `startup_session` line of kitty.conf names.
+pub const STARTUP: &str = "startup.kitty-session";
+
+/// What that file says while there is nothing to offer.
+pub const NOTHING: &str = "# kittymux keeps this file: after a crash or a quit it holds the desk that was open last.\n\
+     # There is nothing to bring back now, so kitty opens as it does without it.\n";
+
 /// Earlier sets of a kitty that are kept.
 const EARLIER: usize = 4;
 
@@ -48,6 +55,17 @@ impl Autosave {
 #[must_use]
 pub fn name(boot: &str, kitty: ProcId) -> String {
     format!("{PREFIX}{boot}-{}-{}", kitty.pid, kitty.start)
+}
+
+/// Makes the file that kitty.conf names, where there is none yet.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn begin_startup(sessions: &PrivateDir) -> Outcome<()> {
+    match sessions.written_ns(STARTUP) {
+        Some(_) => Ok(()),
+        None => sessions.write(STARTUP, NOTHING.as_bytes()),
+    }
 }
 
 /// All of them, newest first.

@@ -109,8 +109,10 @@ fn commands_of_the_readme_run() {
     let (restores, others): (Vec<&str>, Vec<&str>) = commands(&readme, "kittymux")
         .into_iter()
         .partition(|c| c.starts_with("kittymux sessions restore"));
-    assert!(!others.is_empty() && restores.len() == 1, "{readme}");
+    assert!(!others.is_empty() && restores.len() == 2, "{readme}");
     run_all(&rig, &first, &others);
+    rig.tick(0);
+    rig.tick(21);
     let old = first.pid;
     first.crash();
     rig.kittymux_ok(None, &words(restores[0]));
@@ -126,6 +128,7 @@ fn commands_of_the_readme_run() {
         line.expect("README shows the prompt").trim()
     };
     assert!(screen.contains(shown("Enter resume")), "{screen}");
+    rig.kittymux_ok(Some(&second), &words(restores[1]));
     let (before, after) = shown("resume session").split_at(shown("resume session").len() - 9);
     assert!(screen.contains(before) && after.ends_with('?'), "{screen}");
 }
@@ -134,7 +137,9 @@ fn commands_of_the_readme_run() {
 fn said_inside(rig: &Rig, script: &str, until_it_has: &str) -> String {
     let said = rig.home().join("said");
     let mut command = rig.command(&rig.dir("tools").join("kitty"));
-    let script = format!("{{ {script}; }} >~/said 2>&1; sleep 100");
+    // A person types it later than kitty needs to listen.
+    let wait = "until ls \"$TMPDIR\"/kittymux-* >/dev/null 2>&1; do sleep 0.05; done";
+    let script = format!("{wait}; {{ {script}; }} >~/said 2>&1; sleep 100");
     let mut kitty = command
         .env("TMPDIR", rig.dir("run"))
         .args(["sh", "-c", &script])

@@ -64,6 +64,9 @@ def run(base, what, by_keys):
     state, binary = os.path.join(base, 'state'), os.path.join(base, 'kittymux')
     os.makedirs(os.path.join(state, 'kitty'))
     shutil.copy(os.path.join(ASSETS, 'kittymux_watcher.py'), os.path.join(state, 'kitty'))
+    os.makedirs(os.path.join(state, 'sessions'))
+    with open(os.path.join(state, 'sessions', 'startup.kitty-session'), 'w') as f:
+        f.write('# nothing to bring back\n')
     with open(binary, 'w') as f:
         f.write(STAND_IN)
     os.chmod(binary, 0o755)
@@ -114,6 +117,12 @@ def run(base, what, by_keys):
         do('kitty_mod+m>shift+s')
         until(lambda: len(calls()) == 2, 5)
         tally.check(f'{what}: save all', [c['args'] for c in calls()][1:] == [['sessions', 'save', '--all']], str(calls()))
+        do('kitty_mod+m>b')
+        until(lambda: len(calls()) == 3, 5)
+        tally.check(f'{what}: restore last', [c['args'] for c in calls()][2:] == [['sessions', 'restore', 'last']], str(calls()))
+        do('kitty_mod+m>t')
+        until(lambda: len(calls()) == 4, 5)
+        tally.check(f'{what}: reopen', [c['args'] for c in calls()][3:] == [['sessions', 'reopen']], str(calls()))
         do('kitty_mod+m>l')
         shown = until(lambda: windows_named(k, 'kittymux_utility'), 5)
         tally.check(f'{what}: list, in an overlay marked as ours', len(shown) == 1 and shown[0]['title'] == 'kittymux', str(shown)[:300])
@@ -131,7 +140,7 @@ def run(base, what, by_keys):
             with open(os.path.join(answer, x)) as f:
                 got[x] = f.read()
         tally.check(f'{what}: resume all reaches the waiting windows and no other', got in ({'0': 'a', '1': 'a'}, {'0': 'a', '1': 'a', 'other': ''}), str(got))
-        tally.check(f'{what}: nothing but what was asked for ran', len(calls()) == 3, str(calls()))
+        tally.check(f'{what}: nothing but what was asked for ran', len(calls()) == 5, str(calls()))
         # socket-only: a program in a window has no remote control over its terminal
         asked = os.path.join(base, 'tty-answer')
         k.launch('sh', '-c', 'stty raw -echo; printf \'\\033P@kitty-cmd{"cmd":"ls","version":[0,26,0]}\\033\\\\\' >/dev/tty; dd bs=1 count=90 2>/dev/null >"$1"', 'sh', asked)

@@ -95,6 +95,6 @@ pub fn help() -> String {
         let usage = wrapped(&usage(verb), "  ", "      ");
         text.push_str(&format!("{usage}\n      {}\n", verb.about));
     }
-    text.push_str("  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 not, 2 used wrongly.\n");
+    text.push_str("  kittymux --tick\n      one look at all kitties, for a timer: saves what is due\n  kittymux --version | --help\n\nkittymux alone shows what runs now. Exit codes: 0 done, 1 not, 2 used wrongly.\n");
     text
 }
