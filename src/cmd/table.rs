@@ -206,6 +206,8 @@ pub const VERBS: &[Verb] = &[
         listed: true,
         run: super::rewrite_files::run,
     },
+    super::setup::VERB,
+    super::doctor::VERB,
     Verb {
         words: &["sessions", "restored"],
         args: "ID",

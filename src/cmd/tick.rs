@@ -41,9 +41,11 @@ const LOOK_NS: u64 = 55_000_000_000;
 pub fn run() -> Outcome<Exit> {
     let state = State::open()?;
     let locks = state.dir.sub("locks")?;
-    let Some(_lock) = Lock::try_take(&locks, "tick")? else {
+    let Some(lock) = Lock::try_take(&locks, "tick")? else {
         return Ok(Exit::Done);
     };
+    // So that it can be told whether the timer runs.
+    lock.date();
     let before = TickState::read(&state);
     let mut memory = before.clone();
     let fault = tick(&state, &mut memory).err().map(|f| f.to_string());

@@ -1,7 +1,10 @@
 //! The files kitty and the shells load: inside the binary, written to the state directory when needed.
 
+use std::path::Path;
+
 use super::autosaves;
 use super::state::State;
+use crate::sys::bytes::from_os;
 use crate::sys::fault::Outcome;
 use crate::sys::private_file::PrivateDir;
 
@@ -55,6 +58,24 @@ pub fn write_kitty_files(state: &State, kittymux: Option<&str>) -> Outcome<Kitty
         capture: path("kittymux_capture.py"),
         conf: path("kittymux.conf"),
     })
+}
+
+/// Whether all files that kitty and the shells load are there, as they would be written now.
+#[must_use]
+pub fn are_written(state: &Path, kittymux: &str) -> bool {
+    let has = |dir: &str, name: &str, text: &str| {
+        let path = state.join(dir).join(name);
+        std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
+    };
+    has("kitty", "kittymux_capture.py", CAPTURE)
+        && has("kitty", "kittymux_watcher.py", WATCHER)
+        && has(
+            "kitty",
+            "kittymux.conf",
+            &conf(&from_os(state.as_os_str()), kittymux),
+        )
+        && has("shell", "kittymux.bash", BASH)
+        && has("shell/zsh", ".zshenv", ZSHENV)
 }
 
 /// `kittymux.conf` with its paths filled in. A program on a `map` line is a word of kitty's; the

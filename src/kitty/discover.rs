@@ -122,7 +122,7 @@ pub fn find(surroundings: &Surroundings, state: Option<&PrivateDir>) -> Outcome<
     search.found.deaf_parent = parent.map(|p| p.pid).filter(|pid| !search.has(*pid));
     search.found.deaf = running
         .into_iter()
-        .filter(|pid| !search.has(*pid))
+        .filter(|pid| !search.has(*pid) && keeps_its_state_here(*pid))
         .collect();
     Ok(search.found)
 }

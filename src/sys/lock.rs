@@ -11,7 +11,7 @@ use super::private_file::PrivateDir;
 /// A held lock; dropping it lets go. An `exec` lets go too: the file is close-on-exec.
 #[derive(Debug)]
 pub struct Lock {
-    _fd: OwnedFd,
+    fd: OwnedFd,
 }
 
 impl Lock {
@@ -25,12 +25,27 @@ impl Lock {
         let fd = fs::open(&path, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|e| Fault::file("open the lock", &path, e))?;
         match fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Self { _fd: fd })),
+            Ok(()) => Ok(Some(Self { fd })),
             Err(e) if e == rustix::io::Errno::WOULDBLOCK || e == rustix::io::Errno::INTR => {
                 Ok(None)
             }
             Err(e) => Err(Fault::file("lock", &path, e)),
         }
+    }
+
+    /// Dates the lock's file: the moment it was last taken for a purpose that somebody asks about.
+    pub fn date(&self) {
+        let now = fs::Timestamps {
+            last_access: rustix::fs::Timespec {
+                tv_sec: 0,
+                tv_nsec: fs::UTIME_NOW,
+            },
+            last_modification: rustix::fs::Timespec {
+                tv_sec: 0,
+                tv_nsec: fs::UTIME_NOW,
+            },
+        };
+        let _ = fs::futimens(&self.fd, &now);
     }
 
     /// Takes the lock, waiting at most `wait`.

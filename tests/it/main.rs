@@ -21,6 +21,7 @@ mod rewrite_files;
 mod rig;
 mod scenarios;
 mod scene;
+mod setup;
 mod shapes;
 mod shells;
 mod stale;
