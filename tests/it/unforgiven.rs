@@ -87,7 +87,7 @@ fn saves_without_a_name_do_not_replace_each_other() {
     let saves = std::fs::read_dir(sessions)
         .expect("listed")
         .flatten()
-        .filter(|e| e.path().is_file())
+        .filter(|e| e.file_name().to_string_lossy().starts_with("saved-"))
         .count();
     assert_eq!(saves, 3);
     scene
