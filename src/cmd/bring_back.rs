@@ -196,10 +196,6 @@ impl Tab {
 /// too long for it.
 #[must_use]
 pub fn session_file(tabs: Vec<Tab>, setting: Setting<'_>) -> (SessionFile, LongRecords) {
-    let own_shell = from_os(dirs::shell().as_os_str());
-    let zdotdir = dirs::var("ZDOTDIR")
-        .map(|v| from_os(&v))
-        .filter(|dir| !dir.ends_with("/shell/zsh"));
     let mut text = String::new();
     let mut plans = BTreeMap::new();
     for (id, tab) in (1..).zip(tabs) {
@@ -213,17 +209,27 @@ pub fn session_file(tabs: Vec<Tab>, setting: Setting<'_>) -> (SessionFile, LongR
             text.push_str(&format!("\ncd {}", double_dollars(cwd)));
         }
         text.push_str(&format!("\n{}\n", LaunchLine::new(Some(id)).text()));
-        let form = Form::Shell(shell_by_path(&own_shell, zdotdir.clone()));
-        let content = Content::Ask {
-            record: Box::new(tab.record),
-            form,
-        };
-        let session = String::new();
-        plans.insert(id, WindowPlan { content, session });
+        plans.insert(id, in_own_shell(tab.record));
     }
     let mut file = SessionFile::read(&text, Origin::Kitty, &[]);
     let long = rewrite(&mut file, &plans, setting);
     (file, long)
+}
+
+/// The plan of a window that is the person's shell and runs the prompt for `record`.
+#[must_use]
+pub fn in_own_shell(record: Record) -> WindowPlan {
+    let own_shell = from_os(dirs::shell().as_os_str());
+    let zdotdir = dirs::var("ZDOTDIR")
+        .map(|v| from_os(&v))
+        .filter(|dir| !dir.ends_with("/shell/zsh"));
+    WindowPlan {
+        content: Content::Ask {
+            record: Box::new(record),
+            form: Form::Shell(shell_by_path(&own_shell, zdotdir)),
+        },
+        session: String::new(),
+    }
 }
 
 /// What every line of ours names.

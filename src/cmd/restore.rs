@@ -101,6 +101,21 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     Ok(finish(&opened?, &file, as_json))
 }
 
+/// Opens the save of this name where a restore would; gives what came of it in one line.
+///
+/// # Errors
+/// Why nothing was opened.
+pub(super) fn by_name(state: &State, kitties: &mut Kitties, name: &str) -> Outcome<String> {
+    let source = Source::find(state, name)?;
+    let file = source.read()?;
+    let report = open(state, kitties, &source, &file, false)?;
+    if report.is_whole() {
+        Ok(report.line())
+    } else {
+        Err(Fault::refused(report.line()))
+    }
+}
+
 /// Opens it in the kitty we are in, else in a new one.
 fn open(
     state: &State,
@@ -245,7 +260,11 @@ fn stem_of(path: &str) -> String {
     file.strip_suffix(ENDING).unwrap_or(file).to_owned()
 }
 
-fn goto(kitty: &mut SeenKitty, path: &str) -> Outcome<()> {
+/// Goes to a session by the path of its file; kitty says ok whatever comes of it.
+///
+/// # Errors
+/// When kitty does not answer, or knows no sessions.
+pub(super) fn goto(kitty: &mut SeenKitty, path: &str) -> Outcome<()> {
     let answer = kitty
         .connection
         .ask(&commands::goto_session(path), Duration::from_secs(10));

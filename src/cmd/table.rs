@@ -206,6 +206,11 @@ pub const VERBS: &[Verb] = &[
         listed: true,
         run: super::rewrite_files::run,
     },
+    super::switch::VERB,
+    super::new_session::NEW,
+    super::new_session::TEMPLATES,
+    super::manage::RENAME,
+    super::manage::DELETE,
     super::setup::VERB,
     super::doctor::VERB,
     Verb {

@@ -9,4 +9,5 @@ pub mod prompt;
 pub mod record;
 pub mod rewrite;
 pub mod same;
+pub mod template;
 pub mod window;

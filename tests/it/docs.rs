@@ -31,8 +31,18 @@ fn words(example: &str) -> Vec<&str> {
 /// Runs examples one after the other in one desk; each must do what it says, without a complaint.
 fn run_all(rig: &Rig, kitty: &Kitty, examples: &[&str]) {
     for example in examples {
-        let said = rig.kittymux_ok(Some(kitty), &words(example));
-        assert!(!said.is_empty(), "{example} says what it did");
+        // A person's PATH leads to their agents.
+        let path = format!(
+            "{}:{}:/usr/bin:/bin",
+            rig.home().join("bin").display(),
+            rig.dir("tools").display()
+        );
+        let done = rig.kittymux_with(Some(kitty), &words(example), &[("PATH", &path)]);
+        assert!(
+            done.status.success() && done.stderr.is_empty(),
+            "{example}: {done:?}"
+        );
+        assert!(!done.stdout.is_empty(), "{example} says what it did");
     }
 }
 

@@ -29,3 +29,4 @@ mod strings;
 mod tidy;
 mod unforgiven;
 mod units;
+mod workspaces;

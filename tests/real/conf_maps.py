@@ -123,6 +123,11 @@ def run(base, what, by_keys):
         do('kitty_mod+m>t')
         until(lambda: len(calls()) == 4, 5)
         tally.check(f'{what}: reopen', [c['args'] for c in calls()][3:] == [['sessions', 'reopen']], str(calls()))
+        for chord, way in (('kitty_mod+m>n', '--next'), ('kitty_mod+m>shift+n', '--previous')):
+            count = len(calls())
+            do(chord)
+            until(lambda: len(calls()) > count, 5)
+            tally.check(f'{what}: switch {way}', [c['args'] for c in calls()][count:] == [['sessions', 'switch', way]], str(calls()))
         do('kitty_mod+m>l')
         shown = until(lambda: windows_named(k, 'kittymux_utility'), 5)
         tally.check(f'{what}: list, in an overlay marked as ours', len(shown) == 1 and shown[0]['title'] == 'kittymux', str(shown)[:300])
@@ -140,7 +145,7 @@ def run(base, what, by_keys):
             with open(os.path.join(answer, x)) as f:
                 got[x] = f.read()
         tally.check(f'{what}: resume all reaches the waiting windows and no other', got in ({'0': 'a', '1': 'a'}, {'0': 'a', '1': 'a', 'other': ''}), str(got))
-        tally.check(f'{what}: nothing but what was asked for ran', len(calls()) == 5, str(calls()))
+        tally.check(f'{what}: nothing but what was asked for ran', len(calls()) == 7, str(calls()))
         # socket-only: a program in a window has no remote control over its terminal
         asked = os.path.join(base, 'tty-answer')
         k.launch('sh', '-c', 'stty raw -echo; printf \'\\033P@kitty-cmd{"cmd":"ls","version":[0,26,0]}\\033\\\\\' >/dev/tty; dd bs=1 count=90 2>/dev/null >"$1"', 'sh', asked)

@@ -27,9 +27,11 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// What of a kitty is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum Which<'a> {
     /// Everything.
     All,
+    /// The windows of this kitty session.
+    Session(&'a str),
     /// The OS window of this window, else the one a person means.
     OsWindowOf(Option<u64>),
 }
@@ -68,7 +70,7 @@ pub fn take(
     at: usize,
     ground: &Ground<'_>,
     state: &State,
-    which: Which,
+    which: Which<'_>,
     direct: bool,
 ) -> Outcome<Taken> {
     let process = seen[at].process;
@@ -172,11 +174,11 @@ fn write_beside(state: &State, made: &Made) -> Outcome<()> {
 }
 
 /// Which OS windows are saved, and which windows are none of the desk: our own overlays.
-fn choose(kitty: &SeenKitty, which: Which, desk: &Desk) -> Outcome<Choice> {
+fn choose(kitty: &SeenKitty, which: Which<'_>, desk: &Desk) -> Outcome<Choice> {
     if kitty.tree.is_empty() {
         return Err(Fault::refused("kitty shows no window; nothing was saved"));
     }
-    let skip = tree::windows(&kitty.tree)
+    let skip: Vec<u64> = tree::windows(&kitty.tree)
         .filter(|p| p.window.is_utility())
         // Anything that a window prints can set that mark: it never hides an agent.
         .filter(|p| {
@@ -190,11 +192,24 @@ fn choose(kitty: &SeenKitty, which: Which, desk: &Desk) -> Outcome<Choice> {
         })
         .map(|p| p.window.id)
         .collect();
-    let Which::OsWindowOf(window) = which else {
-        return Ok(Choice {
-            os_windows: None,
-            skip,
-        });
+    let window = match which {
+        Which::OsWindowOf(window) => window,
+        Which::All => {
+            return Ok(Choice {
+                os_windows: None,
+                skip,
+            });
+        }
+        Which::Session(name) => {
+            let others = tree::windows(&kitty.tree)
+                .filter(|p| p.window.session_name.as_deref() != Some(name))
+                .map(|p| p.window.id);
+            let skip: BTreeSet<u64> = skip.into_iter().chain(others).collect();
+            return Ok(Choice {
+                os_windows: None,
+                skip: skip.into_iter().collect(),
+            });
+        }
     };
     let os_window = tree::meant(&kitty.tree, window).ok_or_else(|| {
         Fault::refused(
