@@ -1,8 +1,8 @@
 //! Stand-ins for coding agents: programs that take the same options, keep the same files, print
 //! recognisable lines and can take every shape that real ones have in the process table.
 //!
-//! One native program behaves by the name it is called as: `claude`, `codex`, `opencode`, or `node`
-//! with a script of such a name. `FAKE_AGENT_NAME` overrules that. As `nu` it is a shell. The scripts beside it do the same
+//! One native program behaves by the name it is called as: `claude`, `codex`, `opencode` or any agent
+//! of `others.rs`, or `node` with a script of such a name. `FAKE_AGENT_NAME` overrules that. As `nu` it is a shell. The scripts beside it do the same
 //! in bash, for what a script looks like.
 //!
 //! Switches come from the environment or, for programs that a terminal starts, from lines `NAME=VALUE`
@@ -23,8 +23,10 @@ mod claude;
 mod codex;
 mod help;
 mod hook;
+mod keep;
 mod nu;
 mod opencode;
+mod others;
 mod record;
 mod shape;
 mod store;
@@ -42,6 +44,7 @@ enum Agent {
     Claude,
     Codex,
     Opencode,
+    Other(&'static others::Kind),
 }
 
 impl Agent {
@@ -50,7 +53,7 @@ impl Agent {
             "claude" => Some(Self::Claude),
             "codex" => Some(Self::Codex),
             "opencode" => Some(Self::Opencode),
-            _ => None,
+            other => others::named(other).map(Self::Other),
         }
     }
 
@@ -59,6 +62,7 @@ impl Agent {
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Opencode => "opencode",
+            Self::Other(kind) => kind.name,
         }
     }
 }
@@ -73,8 +77,12 @@ pub fn run(argv: Vec<OsString>) -> ExitCode {
     if words.first().and_then(|w| w.rsplit('/').next()) == Some("nu") {
         return nu::run(&words);
     }
+    if let Ok(lock) = std::env::var("FAKE_AGENT_HELPER") {
+        keep::help(&lock);
+        return ExitCode::SUCCESS;
+    }
     let Some((agent, args)) = who(&words) else {
-        eprintln!("fake-agent: call me claude, codex or opencode, or set FAKE_AGENT_NAME");
+        eprintln!("fake-agent: call me by the name of an agent, or set FAKE_AGENT_NAME");
         return ExitCode::from(2);
     };
     if let Some(code) = record::switch("FAKE_AGENT_FAIL").and_then(|v| v.parse::<u8>().ok()) {
@@ -94,6 +102,7 @@ pub fn run(argv: Vec<OsString>) -> ExitCode {
         Agent::Claude => claude::run(args, strict),
         Agent::Codex => codex::run(args, strict),
         Agent::Opencode => opencode::run(args, strict),
+        Agent::Other(kind) => others::run(kind, args, strict),
     }
 }
 

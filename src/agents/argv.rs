@@ -1,6 +1,6 @@
 //! What a command line says of its conversation.
 
-use super::definitions::{Definition, Form};
+use super::definitions::{Definition, Positional};
 use super::grammar::{Part, parts};
 
 pub use super::program::{Invocation, Kind, plain, recognise};
@@ -23,11 +23,68 @@ pub fn kind(def: &Definition, words: &[String]) -> Kind {
     if headless {
         return Kind::Headless;
     }
-    match verb(&parts) {
+    let words = plain_words(&parts);
+    let Some(words) = below(def, &words) else {
+        return Kind::Helper;
+    };
+    match words.first() {
         Some(word) if has(&def.headless, word) => Kind::Headless,
         Some(word) if has(&def.helpers, word) => Kind::Helper,
+        Some(_) if !def.verbs.is_empty() && !begins_with_a_verb(def, words) => Kind::Helper,
+        _ if def.positional == Positional::OneShot && has_words(&parts) => Kind::Headless,
         _ => Kind::Interactive,
     }
+}
+
+fn has_words(parts: &[Part]) -> bool {
+    parts.iter().any(|p| matches!(p, Part::Word(_)))
+}
+
+/// The words before `--` that are no options.
+pub(super) fn plain_words(parts: &[Part]) -> Vec<&str> {
+    parts
+        .iter()
+        .take_while(|p| **p != Part::End)
+        .filter_map(|p| match p {
+            Part::Word(word) => Some(word.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The words behind those that must stand first; `None` when these do not.
+fn below<'a, 'w>(def: &Definition, words: &'w [&'a str]) -> Option<&'w [&'a str]> {
+    let rest = words.get(def.under.len()..)?;
+    let fits = def.under.iter().zip(words).all(|(a, b)| a == b);
+    fits.then_some(rest)
+}
+
+fn begins_with_a_verb(def: &Definition, words: &[&str]) -> bool {
+    def.verbs.iter().any(|verb| {
+        verb.split(' ')
+            .enumerate()
+            .all(|(n, w)| words.get(n) == Some(&w))
+    })
+}
+
+/// How many of the first words are a sub-command that names a conversation, which stands behind
+/// them: 1 of `resume ID`, 2 of `threads continue ID`. An option selector may have one beside it.
+pub(super) fn selecting(def: &Definition, words: &[&str]) -> Option<usize> {
+    let exact = def
+        .exact
+        .iter()
+        .take_while(|w| !w.starts_with('-') && !w.contains("{id}"));
+    let exact: Vec<&str> = exact.map(String::as_str).collect();
+    let verbs = def.verbs.iter().map(|v| v.split(' ').collect());
+    let single = def.strip.iter().chain(&def.forks).map(|w| vec![w.as_str()]);
+    let removed = |w: &str| has(&def.strip, w) || has(&def.forks, w);
+    std::iter::once(exact.clone())
+        .chain(verbs)
+        .chain(single)
+        .filter(|verb: &Vec<&str>| !verb.is_empty() && words.starts_with(verb))
+        .filter(|verb| *verb == exact || removed(verb[0]))
+        .map(|verb| verb.len())
+        .max()
 }
 
 /// The first word that is no option: the sub-command, if it is one.
@@ -73,9 +130,7 @@ pub fn argv_id(def: &Definition, words: &[String]) -> Option<String> {
     if names.iter().any(|n| is_newest(def, n)) {
         return None;
     }
-    if def.form == Form::Subcommand {
-        resumed.extend(subcommand_id(def, &parts).map(Some));
-    }
+    resumed.extend(subcommand_id(def, &parts).map(Some));
     // One selector without a well-formed id: a picker or a name.
     let resumed: Option<Vec<String>> = resumed.into_iter().collect();
     one([resumed?, chosen].concat())
@@ -92,6 +147,7 @@ fn one(mut ids: Vec<String>) -> Option<String> {
 fn is_newest(def: &Definition, name: &str) -> bool {
     (has(&def.strip, name) || has(&def.latest, name))
         && !has(&def.forks, name)
+        && !has(&def.selectors, name)
         && name.starts_with('-')
 }
 
@@ -131,26 +187,10 @@ fn value_of<'a>(
     Some(value)
 }
 
-/// `codex resume ID`: the word after the words of `exact` before its `{id}`.
+/// `codex resume ID`: the word behind the sub-command.
 fn subcommand_id(def: &Definition, parts: &[Part]) -> Option<String> {
-    let mut words = parts
-        .iter()
-        .take_while(|p| **p != Part::End)
-        .filter_map(|p| match p {
-            Part::Word(word) => Some(word),
-            _ => None,
-        });
-    for expected in &def.exact {
-        if expected.starts_with('-') {
-            continue;
-        }
-        let word = words.next()?;
-        if expected == "{id}" {
-            return def.id.accept(word);
-        }
-        if word != expected {
-            return None;
-        }
-    }
-    None
+    let words = plain_words(parts);
+    let words = below(def, &words)?;
+    let id = words.get(selecting(def, words)?)?;
+    def.id.accept(id)
 }

@@ -3,10 +3,14 @@
 //! They are data, `assets/resume-agents.json`; an entry of the person's `resume.json` replaces the
 //! shipped one as a whole. [`super::reading`] turns the text into these values.
 
+use std::sync::OnceLock;
+
 pub use super::hooks::Hooks;
 pub use super::id_form::IdForm;
 use super::probe::{self, Check, FileId};
 pub use super::reading::Problem;
+use super::reading::{Index, entries, index};
+pub use super::ways::Way;
 
 /// How an agent is told to resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,19 +39,8 @@ pub enum Positional {
     Prompt,
     /// A directory or files: part of the command.
     Keep,
-}
-
-/// A way to find a conversation of an agent in its own files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// claude: one file per process that names its conversation.
-    ClaudeRegistry,
-    /// claude: one directory of transcripts per project directory.
-    ClaudeProjects,
-    /// codex: the rollout or lock file that the process holds open.
-    CodexHeld,
-    /// codex: rollout files by day, each naming its directory in the first line.
-    CodexRollouts,
+    /// A prompt that is answered without a conversation on the terminal (qwen).
+    OneShot,
 }
 
 /// Options by the values they take.
@@ -101,6 +94,10 @@ pub struct Definition {
     pub chooses: Vec<String>,
     /// Options and sub-commands that make a new conversation out of the one that is named.
     pub forks: Vec<String>,
+    /// Words that must stand first, or the command is another tool of the same program.
+    pub under: Vec<String>,
+    /// The only sub-commands that are a conversation, each of one or more words; empty: any.
+    pub verbs: Vec<String>,
     /// Sub-commands that are no conversation on the terminal.
     pub helpers: Vec<String>,
     /// Options and sub-commands of runs without a conversation on the terminal.
@@ -133,20 +130,79 @@ pub struct Definition {
     pub hooks: Option<Hooks>,
     /// Whether one of us ran that program.
     pub verified: bool,
+    /// Which version of it that was.
+    pub version: Option<String>,
+    /// Whether its process keeps the command line it was started with.
+    pub keeps_argv: bool,
     /// Whether the entry is the person's own.
     pub own: bool,
     /// A fingerprint of the entry's text: a changed entry is another one.
     pub fingerprint: u64,
 }
 
+impl Definition {
+    /// Where the ids of its conversations come from, the surest first: a word for a list, words for
+    /// a person.
+    #[must_use]
+    pub fn id_sources(&self) -> Vec<(&'static str, &'static str)> {
+        let mut from: Vec<_> = self.find.iter().map(Way::source).collect();
+        if !self.exact.is_empty() && self.keeps_argv {
+            from.push(("command-line", "command line"));
+        }
+        from.dedup();
+        from
+    }
+}
+
 /// The shipped definitions, as JSON.
 pub const SHIPPED: &str = include_str!("../../assets/resume-agents.json");
 
 /// All definitions that apply.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Definitions {
-    list: Vec<Definition>,
+    slots: Vec<Slot>,
     checks: Vec<Check>,
+}
+
+/// One agent: its names, and the rest of its entry, which is read when it is asked for. Most runs
+/// meet two or three of all the agents.
+#[derive(Debug, Clone)]
+struct Slot {
+    index: Index,
+    /// The entry as it was read.
+    read: OnceLock<Option<Definition>>,
+    /// The same with what the checks found.
+    checked: OnceLock<Option<Definition>>,
+}
+
+impl Slot {
+    fn of(index: Index) -> Self {
+        Self {
+            index,
+            read: OnceLock::new(),
+            checked: OnceLock::new(),
+        }
+    }
+
+    fn get(&self, checks: &[Check]) -> Option<&Definition> {
+        let read = || self.read.get_or_init(|| self.index.read()).as_ref();
+        let merged = || read().map(|def| probe::merge::with_checks(def, checks));
+        self.checked.get_or_init(merged).as_ref()
+    }
+}
+
+impl From<Definition> for Slot {
+    fn from(def: Definition) -> Self {
+        let index = Index {
+            name: def.name.clone(),
+            names: def.names.clone(),
+            packages: def.packages.clone(),
+            entry: String::new(),
+        };
+        let slot = Self::of(index);
+        let _ = slot.read.set(Some(def));
+        slot
+    }
 }
 
 impl Definitions {
@@ -156,19 +212,22 @@ impl Definitions {
         load(SHIPPED, None).0
     }
 
+    fn first(&self, is_it: impl Fn(&Index) -> bool) -> Option<&Definition> {
+        let slot = self.slots.iter().find(|s| is_it(&s.index))?;
+        slot.get(&self.checks)
+    }
+
     /// The definition of the agent `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Definition> {
-        self.list.iter().find(|d| d.name == name)
+        self.first(|d| d.name == name)
     }
 
     /// The definition whose program has the plain name `program` (as [`super::program::plain`]
     /// gives it).
     #[must_use]
     pub fn by_program(&self, program: &str) -> Option<&Definition> {
-        self.list
-            .iter()
-            .find(|d| d.names.iter().any(|n| n == program))
+        self.first(|d| d.names.iter().any(|n| n == program))
     }
 
     /// The definition whose package is `package`, with or without `@VERSION`.
@@ -178,17 +237,29 @@ impl Definitions {
             Some((at, _)) => &package[..at],
             None => package,
         };
-        self.list
-            .iter()
-            .find(|d| d.packages.iter().any(|p| p == bare))
+        self.first(|d| d.packages.iter().any(|p| p == bare))
+    }
+
+    /// The definition in whose package the file `path` lies, with the part of the path below it.
+    #[must_use]
+    pub fn by_package_path<'p>(&self, path: &'p str) -> Option<(&Definition, &'p str)> {
+        let (slot, inside) = self.slots.iter().find_map(|slot| {
+            let inside = slot.index.packages.iter().find_map(|package| {
+                let (before, inside) = path.rsplit_once(package.as_str())?;
+                inside.strip_prefix('/').filter(|_| before.ends_with('/'))
+            })?;
+            // A dependency that lies inside the package is another program.
+            (!inside.contains("node_modules/")).then_some((slot, inside))
+        })?;
+        Some((slot.get(&self.checks)?, inside))
     }
 
     /// The same, with what earlier checks found of the installed programs: options newer than a
     /// definition are known, and [`Definitions::may_use`] knows what does not fit.
     #[must_use]
     pub fn with_checks(mut self, checks: Vec<Check>) -> Self {
-        for def in &mut self.list {
-            *def = probe::merge::with_checks(def, &checks);
+        for slot in &mut self.slots {
+            slot.checked = OnceLock::new();
         }
         self.checks = checks;
         self
@@ -214,28 +285,26 @@ impl Definitions {
 
     /// All of them, in the order of the files.
     pub fn iter(&self) -> impl Iterator<Item = &Definition> {
-        self.list.iter()
+        self.slots.iter().filter_map(|s| s.get(&self.checks))
     }
 }
 
-/// Reads the shipped definitions and, in their place, the person's own.
+/// Reads the shipped definitions (a text that is known to be right: it is not guarded again) and, in
+/// their place, the person's own.
 ///
 /// An entry of the person that is wrong is reported and leaves the shipped one of that agent.
 #[must_use]
 pub fn load(shipped: &str, person: Option<&[u8]>) -> (Definitions, Vec<Problem>) {
-    let (mut list, mut problems) = super::reading::entries(shipped.as_bytes(), false);
-    if let Some(person) = person {
-        let (own, wrong) = super::reading::entries(person, true);
-        problems.extend(wrong);
-        for definition in own {
-            match list.iter_mut().find(|d| d.name == definition.name) {
-                Some(place) => *place = definition,
-                None => list.push(definition),
-            }
+    let mut slots: Vec<Slot> = index(shipped).into_iter().map(Slot::of).collect();
+    let (own, problems) = person.map(|p| entries(p, true)).unwrap_or_default();
+    for definition in own {
+        match slots.iter_mut().find(|s| s.index.name == definition.name) {
+            Some(place) => *place = definition.into(),
+            None => slots.push(definition.into()),
         }
     }
     let checks = Vec::new();
-    (Definitions { list, checks }, problems)
+    (Definitions { slots, checks }, problems)
 }
 
 #[cfg(test)]
@@ -244,16 +313,20 @@ mod tests {
 
     #[test]
     fn the_shipped_file_has_no_problem_and_every_agent_can_resume() {
-        let (all, problems) = load(SHIPPED, None);
+        let all = Definitions::shipped();
+        let (read, problems) = entries(SHIPPED.as_bytes(), false);
         assert!(problems.is_empty(), "{problems:?}");
-        assert!(
-            ["claude", "codex", "opencode"]
-                .iter()
-                .all(|n| all.get(n).is_some())
+        assert!(all.iter().eq(&read));
+        let names: Vec<&str> = all.iter().map(|d| d.name.as_str()).collect();
+        assert_eq!(
+            names.join(" "),
+            "claude codex grok opencode pi omp amp cursor-agent gemini agy acli hermes copilot \
+             codebuddy droid qodercli devin qwen kilo vibe auggie cline cn letta aider kimi"
         );
         for d in all.iter() {
-            assert!(d.exact.iter().any(|w| w.contains("{id}")), "{}", d.name);
-            assert!(!d.latest.is_empty() && !d.own, "{}", d.name);
+            let exact = d.exact.iter().any(|w| w.contains("{id}"));
+            assert!((exact || !d.latest.is_empty()) && !d.own, "{}", d.name);
+            assert_eq!(d.verified, d.version.is_some(), "{}", d.name);
             assert!(d.probe.as_ref().is_some_and(|p| !p.expect.is_empty()));
             let f = &d.flags;
             let all = [&f.none, &f.one, &f.optional, &f.several];
@@ -262,9 +335,30 @@ mod tests {
             names.sort();
             names.dedup();
             assert_eq!(names.len(), count, "{}: an option of two kinds", d.name);
-            let listed = |n: &&String| !n.starts_with('-') || names.contains(n);
+            let listed = |n: &&String| !n.starts_with('-') || names.contains(n) || count == 0;
             for list in [&d.strip, &d.strip_optional, &d.once, &d.forks, &d.headless] {
                 assert!(list.iter().all(|n| listed(&n)), "{}: {list:?}", d.name);
+            }
+        }
+    }
+
+    #[test]
+    fn options_with_a_secret_by_their_name_are_listed_as_such() {
+        for d in Definitions::shipped().iter() {
+            let f = &d.flags;
+            let secret = [
+                &d.secrets,
+                &d.secret_pairs,
+                &d.secret_documents,
+                &d.secret_settings,
+            ];
+            for name in [&f.one, &f.optional, &f.several].into_iter().flatten() {
+                let listed = secret.iter().any(|list| list.contains(name));
+                assert!(
+                    listed || !crate::agents::secrets::looks_secret(name),
+                    "{}: {name}",
+                    d.name
+                );
             }
         }
     }

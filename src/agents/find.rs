@@ -4,18 +4,28 @@
 //! goes through the JSON guard, and every answer that belongs to a process is dropped when that
 //! process is no longer the same.
 
+mod agy_last;
 mod bounded;
-mod claude_projects;
-mod claude_registry;
 mod codex_held;
 mod codex_rollouts;
+mod cursor_chats;
+mod folders;
+mod gemini_projects;
+mod held;
+mod mark;
+mod md5;
+pub mod paths;
+mod pid_file;
+mod run_files;
+mod terminal;
+mod transcripts;
 
 use std::path::{Path, PathBuf};
 
 use super::definitions::{Definition, Way};
 use crate::sys::bytes::{from_os, to_path};
 use crate::sys::look::Look;
-use crate::sys::proc::ProcId;
+use crate::sys::proc::{self, ProcId};
 
 /// Whose conversations are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +51,7 @@ pub struct Live {
     pub sid: String,
     /// The directory it is in, as the agent says.
     pub cwd: Option<String>,
-    /// What said so: `registry`, `held file` or `hook`.
+    /// What said so: `registry`, `held file`, `in-use mark` `terminal mark` or `hook`.
     pub source: &'static str,
     /// Whether a transcript is there that is not empty.
     pub resumable: bool,
@@ -68,17 +78,39 @@ pub struct Transcript {
     pub owner: Option<String>,
 }
 
+/// Where an agent's files are.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    def: &'a Definition,
+    /// Its configuration directory.
+    root: &'a Path,
+    home: &'a Path,
+}
+
 /// The conversation that the subject's process has open.
 ///
 /// The first way with an answer wins. *Nothing*: it has none yet, or does not say.
 #[must_use]
 pub fn live(subject: &Subject<'_>) -> Look<Live> {
+    let root = config_dir(subject.def, subject.env, subject.home);
+    let place = root.as_ref().map(|root| Place {
+        def: subject.def,
+        root,
+        home: subject.home,
+    });
     let mut unknown = None;
-    for way in &subject.def.find {
-        let answer = match way {
-            Way::ClaudeRegistry => claude_registry::live(subject),
-            Way::CodexHeld => codex_held::live(subject),
-            Way::ClaudeProjects | Way::CodexRollouts => continue,
+    for way in subject.def.find.iter().filter(|w| w.is_live()) {
+        let answer = match (way, &place) {
+            (Way::CodexHeld, _) => codex_held::live(subject),
+            (Way::Held { at, children }, _) => held::live(subject, at, *children),
+            (_, None) => Look::Unknown(NO_ROOT.to_owned()),
+            (Way::PidFile { at, needs, .. }, Some(place)) => {
+                pid_file::live(subject, place, at, needs)
+            }
+            (Way::RunFiles { at }, Some(place)) => run_files::live(subject, place, at),
+            (Way::Mark { at }, Some(place)) => mark::live(subject, place, at),
+            (Way::Terminal { at }, Some(place)) => terminal::live(subject, place, at),
+            _ => continue,
         };
         match answer {
             Look::Found(live) => return Look::Found(live),
@@ -89,7 +121,42 @@ pub fn live(subject: &Subject<'_>) -> Look<Live> {
     unknown.map_or(Look::Nothing, Look::Unknown)
 }
 
-/// The file in which a process keeps saying which conversation it has, where its agent has such.
+/// How much earlier than a process's start a file of its own may seem to be written: clocks of files
+/// and of processes are coarse.
+const SLACK_NS: u64 = 200_000_000;
+
+/// Whether a file was last written before this process began: it is an earlier one's.
+fn is_before(written_ns: u64, began_ns: Option<u64>) -> bool {
+    began_ns.is_some_and(|began| written_ns.saturating_add(SLACK_NS) < began)
+}
+
+/// What a record of `process` says, once that process is known to be the same still.
+fn live_of(
+    subject: &Subject<'_>,
+    process: ProcId,
+    sid: &str,
+    cwd: Option<String>,
+    source: &'static str,
+) -> Look<Live> {
+    let Some(sid) = subject.def.id.accept(sid) else {
+        return Look::Nothing;
+    };
+    let near = cwd.as_deref().or(subject.cwd);
+    let there = transcript(subject.def, subject.env, subject.home, &sid, near);
+    if !proc::is_same(process) {
+        return Look::Nothing;
+    }
+    Look::Found(Live {
+        // One that cannot be looked up is believed: the process says that it has it.
+        resumable: !matches!(there, Look::Nothing),
+        sid,
+        cwd: cwd.or(there.found().and_then(|t| t.owner)),
+        source,
+    })
+}
+
+/// The file in which a process keeps saying which conversation it has, or the directory in which
+/// such files appear, where its agent has one.
 #[must_use]
 pub fn record_file(
     def: &Definition,
@@ -98,9 +165,34 @@ pub fn record_file(
     process: ProcId,
 ) -> Option<PathBuf> {
     let root = config_dir(def, env, home)?;
+    let place = Place {
+        def,
+        root: &root,
+        home,
+    };
     def.find.iter().find_map(|way| match way {
-        Way::ClaudeRegistry => Some(claude_registry::file(&root, process)),
-        Way::CodexHeld | Way::ClaudeProjects | Way::CodexRollouts => None,
+        Way::PidFile { at, .. } => Some(pid_file::file(&root, at, process)),
+        Way::Terminal { at } => terminal::file(&place, at, process),
+        Way::Mark { at } => mark::directory(&place, at),
+        Way::RunFiles { at } => {
+            let cwd = proc::cwd(process.pid).found()?;
+            run_files::directory(&place, at, &cwd).filter(|_| proc::is_same(process))
+        }
+        _ => None,
+    })
+}
+
+/// Whether every process of the agent has a record of its own: the directory of these is there.
+#[must_use]
+pub fn always_says(def: &Definition, env: &[(String, String)], home: &Path) -> bool {
+    let Some(root) = config_dir(def, env, home) else {
+        return false;
+    };
+    def.find.iter().any(|way| match way {
+        Way::PidFile {
+            at, always: true, ..
+        } => root.join(at).parent().is_some_and(Path::is_dir),
+        _ => false,
     })
 }
 
@@ -108,30 +200,41 @@ pub fn record_file(
 /// later, the last touched first.
 #[must_use]
 pub fn conversations(subject: &Subject<'_>, since_ns: u64) -> Look<Vec<Conversation>> {
+    let Some(way) = subject.def.find.iter().find(|w| !w.is_live()) else {
+        return Look::Unknown(no_store(subject.def));
+    };
     let Some(cwd) = subject.cwd else {
         return Look::Unknown("its directory is not known".to_owned());
     };
+    let Some(root) = config_dir(subject.def, subject.env, subject.home) else {
+        return Look::Unknown(NO_ROOT.to_owned());
+    };
+    let place = Place {
+        def: subject.def,
+        root: &root,
+        home: subject.home,
+    };
     let spellings = spellings(cwd);
-    let root = config_dir(subject.def, subject.env, subject.home);
-    for way in &subject.def.find {
-        let Some(root) = &root else {
-            return Look::Unknown(NO_ROOT.to_owned());
-        };
-        let answer = match way {
-            Way::ClaudeProjects => {
-                claude_projects::conversations(subject.def, root, &spellings, since_ns)
-            }
-            Way::CodexRollouts => {
-                codex_rollouts::conversations(subject.def, root, &spellings, since_ns)
-            }
-            Way::ClaudeRegistry | Way::CodexHeld => continue,
-        };
-        return answer.map(|mut list| {
-            list.sort_by(|a, b| (b.touched_ns, &a.sid).cmp(&(a.touched_ns, &b.sid)));
-            list
-        });
-    }
-    Look::Unknown(no_store(subject.def))
+    let answer = match way {
+        Way::Transcripts { at, unless } => match moved(unless.as_deref(), subject.env) {
+            Some(why) => Look::Unknown(why),
+            None => transcripts::conversations(&place, at, &spellings, since_ns),
+        },
+        Way::Folders { at, owner } => {
+            folders::conversations(&place, at, owner, &spellings, since_ns)
+        }
+        Way::CodexRollouts => {
+            codex_rollouts::conversations(subject.def, &root, &spellings, since_ns)
+        }
+        Way::GeminiProjects => gemini_projects::conversations(&place, &spellings, since_ns),
+        Way::CursorChats => cursor_chats::conversations(&place, &spellings, since_ns),
+        Way::AgyLast => agy_last::conversations(&place, &spellings, since_ns),
+        _ => Look::Unknown(no_store(subject.def)),
+    };
+    answer.map(|mut list| {
+        list.sort_by(|a, b| (b.touched_ns, &a.sid).cmp(&(a.touched_ns, &b.sid)));
+        list
+    })
 }
 
 /// The transcript of the conversation `sid`. *Nothing*: we looked, and it is absent or empty. `near`
@@ -147,17 +250,36 @@ pub fn transcript(
     let Some(sid) = def.id.accept(sid) else {
         return Look::Nothing;
     };
+    let Some(way) = def.find.iter().find(|w| !w.is_live()) else {
+        return Look::Unknown(no_store(def));
+    };
     let Some(root) = config_dir(def, env, home) else {
         return Look::Unknown(NO_ROOT.to_owned());
     };
-    for way in &def.find {
-        return match way {
-            Way::ClaudeProjects => claude_projects::transcript(&root, &sid, near),
-            Way::CodexRollouts => codex_rollouts::transcript(&root, &sid),
-            Way::ClaudeRegistry | Way::CodexHeld => continue,
-        };
+    let place = Place {
+        def,
+        root: &root,
+        home,
+    };
+    match way {
+        Way::Transcripts { at, unless } => match moved(unless.as_deref(), env) {
+            Some(why) => Look::Unknown(why),
+            None => transcripts::transcript(&place, at, &sid, near),
+        },
+        Way::Folders { at, owner } => folders::transcript(&place, at, owner, &sid),
+        Way::CodexRollouts => codex_rollouts::transcript(&root, &sid),
+        Way::GeminiProjects => gemini_projects::transcript(&place, &sid),
+        Way::CursorChats => cursor_chats::transcript(&place, &sid),
+        Way::AgyLast => agy_last::transcript(&place, &sid),
+        _ => Look::Unknown(no_store(def)),
     }
-    Look::Unknown(no_store(def))
+}
+
+/// Why a store is elsewhere, when a variable moves it.
+fn moved(unless: Option<&str>, env: &[(String, String)]) -> Option<String> {
+    let name = unless?;
+    let set = env.iter().any(|(n, v)| n == name && !v.is_empty());
+    set.then(|| format!("{name} moves its conversations"))
 }
 
 const NO_ROOT: &str = "its configuration directory is not known";
@@ -174,7 +296,12 @@ fn no_store(def: &Definition) -> String {
 /// agent was started: better not to look than to look elsewhere) or nothing says.
 #[must_use]
 pub fn config_dir(def: &Definition, env: &[(String, String)], home: &Path) -> Option<PathBuf> {
-    let set = def.env.iter().find_map(|name| {
+    let moves_a_part = |name: &&String| {
+        let unless = |w: &Way| matches!(w, Way::Transcripts { unless: Some(n), .. } if n == *name);
+        def.find.iter().any(unless)
+    };
+    let names = def.env.iter().filter(|n| !moves_a_part(n));
+    let set = names.into_iter().find_map(|name| {
         let (_, value) = env.iter().find(|(n, v)| n == name && !v.is_empty())?;
         Some(value)
     });
@@ -211,5 +338,9 @@ fn is_one_of(spellings: &[String], path: &str) -> bool {
 
 #[cfg(test)]
 mod codex_tests;
+#[cfg(test)]
+mod live_tests;
+#[cfg(test)]
+mod others_tests;
 #[cfg(test)]
 mod tests;

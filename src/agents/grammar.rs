@@ -229,6 +229,16 @@ fn values(takes: Takes, rest: &[String]) -> Vec<String> {
 }
 
 fn short(def: &Definition, word: &str, rest: &[String]) -> Part {
+    // Some agents have short options of two letters and more: `-nt`, `-if`.
+    if word.chars().count() > 2
+        && let Some(takes) = takes(def, word)
+    {
+        return Part::Flag {
+            name: word.to_owned(),
+            values: values(takes, rest),
+            attached: false,
+        };
+    }
     let letters: Vec<char> = word.chars().skip(1).collect();
     let mut names: Vec<String> = Vec::new();
     for (at, letter) in letters.iter().enumerate() {
@@ -305,9 +315,16 @@ fn unknown(def: &Definition, word: &str, rest: &[String]) -> Part {
 
 /// Whether a word is one of the agent's sub-commands.
 fn is_verb(def: &Definition, word: &str) -> bool {
-    [&def.helpers, &def.headless, &def.strip, &def.forks]
-        .iter()
-        .any(|list| list.iter().any(|n| n == word))
+    [
+        &def.helpers,
+        &def.headless,
+        &def.strip,
+        &def.forks,
+        &def.under,
+    ]
+    .iter()
+    .any(|list| list.iter().any(|n| n == word))
+        || def.verbs.iter().any(|v| v.split(' ').next() == Some(word))
         || (def.form == Form::Subcommand && def.exact.first().is_some_and(|w| w == word))
 }
 

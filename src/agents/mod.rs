@@ -16,6 +16,7 @@ pub mod rewrite;
 pub mod secrets;
 pub mod session;
 pub mod shell;
+pub mod ways;
 pub mod window;
 
 #[cfg(test)]

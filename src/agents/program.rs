@@ -113,6 +113,7 @@ fn is_store_path(word: &str) -> bool {
         "/Cellar/",
         "/versions/",
         "/releases/",
+        "/site-packages/",
     ]
     .iter()
     .any(|part| word.contains(part))
@@ -121,14 +122,7 @@ fn is_store_path(word: &str) -> bool {
 /// A script or program inside an agent's package, such as
 /// `…/node_modules/@anthropic-ai/claude-code/cli.js`.
 fn by_script_path<'a>(defs: &'a Definitions, path: &str) -> Option<&'a Definition> {
-    let (def, inside) = defs.iter().find_map(|d| {
-        let inside = d
-            .packages
-            .iter()
-            .find_map(|p| Some(path.rsplit_once(&format!("/{p}/"))?.1))?;
-        // A dependency that lies inside the package is another program.
-        (!inside.contains("node_modules/")).then_some((d, inside))
-    })?;
+    let (def, inside) = defs.by_package_path(path)?;
     let name = plain(inside);
     let stem = name.split('.').next().unwrap_or_default();
     let main = ["cli", "index", "main"].contains(&stem) || def.names.iter().any(|n| n == stem);

@@ -1,6 +1,11 @@
 //! From the text of a definitions file to definitions, with the line and key of every mistake.
 
-use super::definitions::{Definition, Flags, Form, Positional, Probe, Scope, Way};
+mod index;
+mod ways;
+
+pub use index::{Index, index};
+
+use super::definitions::{Definition, Flags, Form, Positional, Probe, Scope};
 use super::hooks::Hooks;
 use super::id_form::IdForm;
 use crate::sys::json::{self, JsonValue, Member};
@@ -30,7 +35,7 @@ impl std::fmt::Display for Problem {
 }
 
 /// All keys of an entry.
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 32] = [
     "chooses",
     "config_dir",
     "env",
@@ -43,6 +48,7 @@ const KEYS: [&str; 28] = [
     "helpers",
     "hooks",
     "id",
+    "keeps_argv",
     "latest",
     "latest_scope",
     "names",
@@ -58,7 +64,10 @@ const KEYS: [&str; 28] = [
     "strip",
     "strip_optional",
     "strip_with_value",
+    "under",
+    "verbs",
     "verified",
+    "version",
 ];
 
 /// Reads a whole file. A wrong entry gives a problem and no definition.
@@ -153,22 +162,28 @@ impl Place<'_> {
 
     fn texts(&self) -> Result<Vec<String>, Problem> {
         let wrong = || self.problem("this must be a list of texts, like [\"--resume\", \"-r\"]");
-        let JsonValue::Array(values) = self.value()? else {
-            return Err(wrong());
-        };
-        values
+        // Most of a file are lists of plain texts: those are read without a parser.
+        let spans = json::elements(self.raw()).ok_or_else(wrong)?;
+        spans
             .into_iter()
-            .map(|v| match v {
-                JsonValue::String(text) if !text.is_empty() && !text.contains('\0') => Ok(text),
-                _ => Err(wrong()),
+            .map(|span| {
+                let text = text(&self.raw()[span]).ok_or_else(wrong)?;
+                match text.is_empty() || text.contains('\0') {
+                    true => Err(wrong()),
+                    false => Ok(text),
+                }
             })
             .collect()
     }
 
     fn text_of(&self) -> Result<String, Problem> {
+        text(self.raw()).ok_or_else(|| self.problem("this must be a text in quotes"))
+    }
+
+    fn yes_or_no(&self) -> Result<bool, Problem> {
         match self.value()? {
-            JsonValue::String(text) => Ok(text),
-            _ => Err(self.problem("this must be a text in quotes")),
+            JsonValue::Boolean(yes) => Ok(yes),
+            _ => Err(self.problem("this must be true or false")),
         }
     }
 
@@ -195,6 +210,17 @@ impl Place<'_> {
     }
 }
 
+/// The text that a JSON value is.
+fn text(raw: &str) -> Option<String> {
+    match json::plain(raw) {
+        Some(plain) => Some(plain.to_owned()),
+        None => match raw.parse() {
+            Ok(JsonValue::String(text)) => Some(text),
+            _ => None,
+        },
+    }
+}
+
 fn empty(name: &str, own: bool, fingerprint: u64) -> Definition {
     Definition {
         name: name.to_owned(),
@@ -210,6 +236,8 @@ fn empty(name: &str, own: bool, fingerprint: u64) -> Definition {
         selectors: Vec::new(),
         chooses: Vec::new(),
         forks: Vec::new(),
+        under: Vec::new(),
+        verbs: Vec::new(),
         helpers: Vec::new(),
         headless: Vec::new(),
         flags: Flags::default(),
@@ -226,6 +254,8 @@ fn empty(name: &str, own: bool, fingerprint: u64) -> Definition {
         find: Vec::new(),
         hooks: None,
         verified: false,
+        version: None,
+        keeps_argv: true,
         own,
         fingerprint,
     }
@@ -237,15 +267,11 @@ const SCOPES: [(&str, Scope); 3] = [
     ("anywhere", Scope::Anywhere),
 ];
 const FORMS: [(&str, Form); 2] = [("flags", Form::Flags), ("subcommand", Form::Subcommand)];
-const POSITIONALS: [(&str, Positional); 2] =
-    [("prompt", Positional::Prompt), ("keep", Positional::Keep)];
-const WAYS: [(&str, Way); 4] = [
-    ("claude-registry", Way::ClaudeRegistry),
-    ("claude-projects", Way::ClaudeProjects),
-    ("codex-held", Way::CodexHeld),
-    ("codex-rollouts", Way::CodexRollouts),
+const POSITIONALS: [(&str, Positional); 3] = [
+    ("prompt", Positional::Prompt),
+    ("keep", Positional::Keep),
+    ("one-shot", Positional::OneShot),
 ];
-
 fn entry(place: &Place<'_>, own: bool) -> Result<Definition, Problem> {
     let name = &place.member.name;
     if name.is_empty() || name.contains(['/', '\0']) {
@@ -273,6 +299,8 @@ fn entry(place: &Place<'_>, own: bool) -> Result<Definition, Problem> {
             "selectors" => selectors = Some(at.texts()?),
             "chooses" => d.chooses = at.texts()?,
             "forks" => d.forks = at.texts()?,
+            "under" => d.under = at.texts()?,
+            "verbs" => d.verbs = at.texts()?,
             "helpers" => d.helpers = at.texts()?,
             "headless" => d.headless = at.texts()?,
             "flags" => d.flags = flags(at)?,
@@ -292,14 +320,11 @@ fn entry(place: &Place<'_>, own: bool) -> Result<Definition, Problem> {
                     )
                 })?;
             }
-            "find" => d.find = ways(at)?,
+            "find" => d.find = ways::read(at)?,
             "hooks" => d.hooks = Some(hooks(at)?),
-            "verified" => {
-                let JsonValue::Boolean(yes) = at.value()? else {
-                    return Err(at.problem("this must be true or false"));
-                };
-                d.verified = yes;
-            }
+            "verified" => d.verified = at.yes_or_no()?,
+            "keeps_argv" => d.keeps_argv = at.yes_or_no()?,
+            "version" => d.version = Some(at.text_of()?),
             _ => return Err(at.unknown(key, &KEYS)),
         }
         Ok(())
@@ -364,19 +389,6 @@ fn hooks(place: &Place<'_>) -> Result<Hooks, Problem> {
         return Err(place.problem("\"event\" must name the field that holds the event's name"));
     }
     Ok(hooks)
-}
-
-fn ways(place: &Place<'_>) -> Result<Vec<Way>, Problem> {
-    let names = WAYS.map(|(name, _)| format!("\"{name}\"")).join(", ");
-    place
-        .texts()?
-        .iter()
-        .map(|text| {
-            let way = WAYS.iter().find(|(name, _)| name == text);
-            way.map(|(_, way)| *way)
-                .ok_or_else(|| place.problem(format!("\"{text}\" is none of {names}")))
-        })
-        .collect()
 }
 
 /// How many letters must change to make one word of the other.

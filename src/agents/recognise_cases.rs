@@ -182,6 +182,54 @@ fn the_kind_of_run() {
 }
 
 #[test]
+fn the_other_agents_in_their_shapes() {
+    check("
+        node /n/bin/gemini -m x => gemini1 gemini -m x
+        /n/bin/node --max-old-space-size=12052 /n/bin/gemini -m x # MainThread => gemini2 gemini -m x
+        node /n/lib/node_modules/@qwen-code/qwen-code/cli.js -y => qwen1 qwen -y
+        /n/bin/node --expose-gc /n/lib/node_modules/@qwen-code/qwen-code/dist/cli.js -y => qwen2 qwen -y
+        /n/lib/node_modules/@github/copilot-linux-x64/copilot --banner => copilot0 copilot --banner
+        bun /h/bin/omp -c => omp1 omp -c
+        /usr/bin/python3 /h/bin/hermes --tui => hermes1 hermes --tui
+        /h/lib/python3.12/site-packages/vibe/_bin/vibe-rs --trust => vibe0 vibe --trust
+        vibe-app-server '' '' => -
+        pi '' '' '' @ /usr/bin/node => pi0 pi
+        cursor --resume => cursor-agent0 as cursor --resume
+        antigravity => agy0 as antigravity
+        cbc -c => codebuddy0 as cbc -c
+        npx @google/gemini-cli -m x => gemini1 gemini -m x
+        npx -y @sourcegraph/amp => amp2 amp
+        node /home/u/cline/index.js => -
+        python3 -m aider a.py => aider2 aider a.py
+    ");
+}
+
+#[test]
+fn the_kind_of_run_of_the_others() {
+    check("
+        grok doctor => grok0 grok doctor (helper)
+        devin acp => devin0 devin acp (helper)
+        droid exec --input-format stream-jsonrpc => droid0 droid exec --input-format stream-jsonrpc (headless)
+        qwen 'fix it' => qwen0 qwen 'fix it' (headless)
+        qwen -i 'fix it' => qwen0 qwen -i 'fix it'
+        gemini -p x => gemini0 gemini -p x (headless)
+        acli rovodev run => acli0 acli rovodev run
+        acli jira board list => acli0 acli jira board list (helper)
+        acli => acli0 acli (helper)
+        hermes => hermes0 hermes
+        hermes chat => hermes0 hermes chat
+        hermes gateway run => hermes0 hermes gateway run (helper)
+        amp threads continue T-1 => amp0 amp threads continue T-1
+        amp threads list => amp0 amp threads list (helper)
+        amp t c T-1 => amp0 amp t c T-1
+        cline --cline-hub-daemon => cline0 cline --cline-hub-daemon (headless)
+        cline -p => cline0 cline -p
+        kilo run x => kilo0 kilo run x (headless)
+        codebuddy -p x => codebuddy0 codebuddy -p x (headless)
+    ");
+}
+
+#[test]
 fn plain_names() {
     for (word, name) in [
         ("/a/b/Claude.EXE", "claude"),

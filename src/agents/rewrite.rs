@@ -1,6 +1,6 @@
 //! From the command that runs to the command that resumes it, or begins anew.
 
-use super::argv::{kind, verb};
+use super::argv::{kind, plain_words, selecting};
 use super::definitions::{Definition, Form, Positional};
 use super::grammar::{Part, Takes, parts, takes};
 use super::program::Kind;
@@ -138,7 +138,7 @@ fn rewrite(def: &Definition, words: &[String], selecting: &[String]) -> Result<R
 /// Whether a part may still be waiting for a value, so that a following word could be swallowed.
 fn is_open(def: &Definition, part: &Part) -> bool {
     match part {
-        Part::Unknown { bare, .. } => *bare && def.positional == Positional::Prompt,
+        Part::Unknown { bare, .. } => *bare && def.positional != Positional::Keep,
         Part::Flag { name, values, .. } => {
             values.is_empty() && matches!(takes(def, name), Some(Takes::One | Takes::Several))
         }
@@ -171,23 +171,27 @@ const SELECTED: &str = "\0";
 /// Removes the prompt, and for an agent with sub-commands the old one with its id (its place stays
 /// marked). Says whether there was a prompt.
 fn takes_prompt_away(def: &Definition, all: &mut Vec<Part>) -> bool {
-    let selected = verb(all).is_some_and(|v| {
-        has(&def.strip, v) || has(&def.forks, v) || def.exact.first().is_some_and(|w| w == v)
-    });
+    let words = plain_words(all);
+    let mut keep = def.under.len().min(words.len());
+    let selected = selecting(def, &words[keep..]);
     let newest = all
         .iter()
         .flat_map(Part::names)
         .any(|n| def.latest.iter().any(|w| w == n));
-    let mut skip = match (selected && def.form == Form::Subcommand, newest) {
-        (false, _) => 0,
+    let mut skip = match (selected, newest) {
+        (None, _) => 0,
         // `resume --last PROMPT`
-        (true, true) => 1,
+        (Some(verb), true) => verb,
         // `resume ID PROMPT`
-        (true, false) => def.exact.iter().filter(|w| !w.starts_with('-')).count(),
+        (Some(verb), false) => verb + 1,
     };
-    let mut marked = skip == 0;
+    let mut marked = skip == 0 || def.form == Form::Flags;
     let mut had_prompt = false;
     all.retain_mut(|part| match part {
+        Part::Word(_) if keep > 0 => {
+            keep -= 1;
+            true
+        }
         Part::Word(word) if skip > 0 => {
             skip -= 1;
             if marked {
@@ -197,7 +201,7 @@ fn takes_prompt_away(def: &Definition, all: &mut Vec<Part>) -> bool {
             SELECTED.clone_into(word);
             true
         }
-        Part::Word(_) | Part::End if def.positional == Positional::Prompt => {
+        Part::Word(_) | Part::End if def.positional != Positional::Keep => {
             had_prompt |= *part != Part::End;
             false
         }

@@ -27,8 +27,8 @@ const LAST: [&str; 7] = [
 ];
 
 /// Last words that make it the name of a place where the secret is, not the secret itself.
-const PLACES: [&str; 8] = [
-    "env", "var", "variable", "file", "path", "dir", "name", "helper",
+const PLACES: [&str; 9] = [
+    "env", "var", "vars", "variable", "file", "path", "dir", "name", "helper",
 ];
 
 /// How tokens of well-known services begin.
@@ -281,6 +281,7 @@ mod tests {
             "-",
             "12",
             "bearer_token_env_var",
+            "--secret-env-vars",
             "--remote-auth-token-env",
             "monkey",
             "author",

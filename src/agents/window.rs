@@ -46,6 +46,17 @@ pub struct AgentRun {
     pub shell_above: Option<String>,
 }
 
+impl AgentRun {
+    /// Whether the process wrote its name over its arguments: what it was started with besides is
+    /// not known then (pi).
+    #[must_use]
+    pub fn options_are_gone(&self) -> bool {
+        self.words.len() == 1
+            && self.raw_argv.len() > 1
+            && self.raw_argv[1..].iter().all(String::is_empty)
+    }
+}
+
 /// What a window is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judgement {

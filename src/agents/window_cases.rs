@@ -382,3 +382,47 @@ fn unreadable_arguments_are_no_agent_and_no_panic() {
         expect!["no agent; shell Zsh"],
     );
 }
+
+#[test]
+fn the_outermost_of_several_processes_is_the_agent() {
+    check(
+        "
+        100 1 S 100 | bash
+        110 100 S 110 * | node /n/bin/qwen -y
+        111 110 S 110 | /n/node --expose-gc /n/bin/qwen -y
+        112 111 S 110 | /n/node --expose-gc /n/bin/qwen -y
+    ",
+        expect!["110 in front: qwen -y, inner 111, inner 112, below bash; shell Bash"],
+    );
+    check(
+        "
+        100 1 S 100 | bash
+        110 100 S 110 * | droid --auto high
+        111 110 S 110 | /opt/droid exec --input-format stream-jsonrpc --output-format stream-jsonrpc
+    ",
+        expect!["110 in front: droid --auto high, below bash; shell Bash"],
+    );
+    check(
+        "
+        100 1 S 100 | bash
+        110 100 S 110 * | devin -r
+        109 110 S 110 | /opt/devin acp
+    ",
+        expect!["110 in front: devin -r, below bash; shell Bash"],
+    );
+    check(
+        "
+        100 1 S 100 * | node /n/bin/copilot --banner
+        111 100 S 100 | /n/native/copilot --banner
+    ",
+        expect!["100 in front: copilot --banner, inner 111, the window's process"],
+    );
+    check(
+        "
+        100 1 S 100 | bash
+        110 100 S 110 * | /h/lib/python3.12/site-packages/vibe/_bin/vibe-rs --trust
+        111 110 S 111 | vibe-app-server '' ''
+    ",
+        expect!["110 in front: vibe --trust, below bash; shell Bash"],
+    );
+}

@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::report::home_text;
 use super::setting;
 use super::table::Args;
-use crate::agents::definitions::{Definition, Definitions, Scope, Way};
+use crate::agents::definitions::{Definition, Definitions, Scope};
 use crate::agents::probe::ask::{self, Answer, Installed, LIMIT, MOST};
 use crate::agents::probe::{Check, FileId, Verdict, help, judge, merge, probe_of, quoted};
 use crate::keep::checks;
@@ -51,11 +51,9 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     let mut wanted: Vec<&Definition> = Vec::new();
     for name in &args.words {
         let Some(def) = defs.get(name).or_else(|| defs.by_program(name)) else {
-            let names: Vec<&str> = defs.iter().map(|d| d.name.as_str()).collect();
             out::message(&format!(
-                "no agent is called \"{}\"; known are {}",
-                out::clip(&out::visible(name), 40),
-                out::visible(&names.join(", "))
+                "no agent is called \"{}\": kittymux sessions check lists all",
+                out::clip(&out::visible(name), 24)
             ));
             return Ok(Exit::UsedWrongly);
         };
@@ -258,12 +256,14 @@ fn advice(row: &Row<'_>) -> Option<String> {
         Verdict::Lacks(_) => Some(format!(
             "{name} does not fit: its windows come back with new conversations; update {name} or kittymux, or describe it in {file}"
         )),
-        Verdict::Failed(_) if row.unused.is_some() => Some(format!(
-            "{name} could not be asked: its windows come back with new conversations; try {} by hand",
+        Verdict::Failed(why) if row.unused.is_some() => Some(format!(
+            "{name} could not be asked ({}): its windows come back with new conversations; try {} by hand",
+            out::visible(why),
             by_hand(row)
         )),
-        Verdict::Failed(_) => Some(format!(
-            "{name} could not be asked and is taken as it was known; try {} by hand",
+        Verdict::Failed(why) => Some(format!(
+            "{name} could not be asked ({}) and is taken as it was known; try {} by hand",
+            out::visible(why),
             by_hand(row)
         )),
     }
@@ -294,68 +294,79 @@ fn capability(row: &Row<'_>) -> &'static str {
     }
 }
 
-/// Where the ids of its conversations come from: word for a list, words for a person.
-fn id_from(def: &Definition) -> Vec<(&'static str, &'static str)> {
-    let mut from: Vec<(&str, &str)> = def
-        .find
-        .iter()
-        .map(|way| match way {
-            Way::ClaudeRegistry => ("registry", "registry"),
-            Way::ClaudeProjects => ("transcripts", "transcripts"),
-            Way::CodexHeld => ("open-files", "open files"),
-            Way::CodexRollouts => ("rollouts", "rollout files"),
-        })
-        .collect();
-    if !def.exact.is_empty() {
-        from.push(("command-line", "command line"));
-    }
-    from
-}
+/// How wide a line is at most, and the place of a program's file in it.
+const COLUMNS: usize = 80;
+const PATH: usize = 24;
 
 fn as_text(rows: &[Row<'_>]) -> String {
     let home = home_text();
-    let cells: Vec<[String; 4]> = rows
+    let path = |row: &Row<'_>| {
+        let path = row.path.as_ref().map(|p| from_os(p.as_os_str()));
+        path.map(|p| end_of(&shown_directory(&p, &home), PATH))
+    };
+    let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+    let name = |row: &Row<'_>| out::clip(&out::visible(&row.def.name), 24);
+    let names = widest(&mut rows.iter().map(|r| out::width(&name(r))));
+    let paths = widest(&mut rows.iter().filter_map(path).map(|p| out::width(&p)));
+    let mut text = String::new();
+    for row in rows {
+        let mut line = out::pad(&name(row), names);
+        line.push_str("  ");
+        match path(row) {
+            None => line.push_str("not installed"),
+            Some(path) => {
+                line.push_str(&out::pad(&path, paths));
+                line.push_str("  ");
+                let room = COLUMNS.saturating_sub(out::width(&line));
+                line.push_str(&judged(row, room));
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// The verdict, what can come back, and as many of the places where ids come from as there is room.
+fn judged(row: &Row<'_>, room: usize) -> String {
+    let verdict = match &row.verdict {
+        Some(Verdict::Fits) => "ok".to_owned(),
+        Some(Verdict::Lacks(texts)) => format!("missing: {}", quoted(texts)),
+        Some(Verdict::Failed(why)) => format!("could not run: {}", out::visible(why)),
+        None => String::new(),
+    };
+    let mut from: Vec<&str> = row
+        .def
+        .id_sources()
         .iter()
-        .map(|row| {
-            let verdict = match &row.verdict {
-                None => "not installed".to_owned(),
-                Some(Verdict::Fits) => "ok".to_owned(),
-                Some(Verdict::Lacks(texts)) => format!("missing: {}", quoted(texts)),
-                Some(Verdict::Failed(why)) => format!("could not run: {}", out::visible(why)),
-            };
-            let from: Vec<&str> = id_from(row.def).iter().map(|(_, shown)| *shown).collect();
-            let path = row.path.as_ref().map(|p| from_os(p.as_os_str()));
-            [
-                out::visible(&row.def.name),
-                path.map_or_else(|| verdict.clone(), |p| shown_directory(&p, &home)),
-                if row.path.is_some() {
-                    verdict
-                } else {
-                    String::new()
-                },
-                if row.path.is_none() {
-                    String::new()
-                } else if from.is_empty() {
-                    capability(row).to_owned()
-                } else {
-                    format!("{}; id from {}", capability(row), from.join(", "))
-                },
-            ]
-        })
+        .map(|(_, shown)| *shown)
         .collect();
-    let width = |n: usize| cells.iter().map(|c| out::width(&c[n])).max().unwrap_or(0);
-    let widths: [usize; 4] = std::array::from_fn(width);
-    cells
-        .iter()
-        .map(|cells| {
-            let line: Vec<String> = cells
-                .iter()
-                .zip(widths)
-                .map(|(cell, width)| out::pad(cell, width))
-                .collect();
-            format!("{}\n", line.join("  ").trim_end())
-        })
-        .collect()
+    if row.unused.is_some() {
+        from.clear();
+    }
+    let can = capability(row);
+    loop {
+        let line = match from.is_empty() {
+            true => format!("{verdict}  {can}"),
+            false => format!("{verdict}  {can}; id from {}", from.join(", ")),
+        };
+        if out::width(&line) <= room {
+            return line;
+        }
+        if from.pop().is_none() {
+            return out::clip(&verdict, room);
+        }
+    }
+}
+
+/// `text` cut at its beginning to `columns`, with `…` where something was cut.
+fn end_of(text: &str, columns: usize) -> String {
+    if out::width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut rest = text.chars();
+    while out::width(rest.as_str()) >= columns && rest.next().is_some() {}
+    format!("…{}", rest.as_str())
 }
 
 fn as_json(rows: &[Row<'_>]) -> String {
@@ -367,7 +378,7 @@ fn as_json(rows: &[Row<'_>]) -> String {
             Some(Verdict::Failed(why)) => (&[], Some(why)),
             _ => (&[], None),
         };
-        let from: Vec<&str> = id_from(def).iter().map(|(word, _)| *word).collect();
+        let from: Vec<&str> = def.id_sources().iter().map(|(word, _)| *word).collect();
         let scope = match def.latest_scope {
             _ if def.latest.is_empty() => None,
             Scope::Directory => Some("directory"),
@@ -388,6 +399,7 @@ fn as_json(rows: &[Row<'_>]) -> String {
             .maybe("unused_why", row.unused.as_deref())
             .flag("own", def.own)
             .flag("verified", def.verified)
+            .maybe("seen_version", def.version.as_deref())
             .maybe("checked", row.at_ns.map(clock::rfc3339).as_deref())
             .flag("kept", row.kept)
             .finish()

@@ -149,7 +149,7 @@ fn what_is_no_simple_command_of_that_agent_stays_to_the_byte() {
         "claude --model opus",
         "--var=kittymux_agent=claude /bin/bash --norc",
         "--var=kittymux_agent=claude htop",
-        "--var=kittymux_agent=droid droid --cwd '/srv/my project'",
+        "--var=kittymux_agent=robot robot --cwd '/srv/my project'",
         "--var=kittymux_agent=codex claude",
         "--var=kittymux_agent= claude",
     ] {

@@ -12,7 +12,7 @@ use nanoserde::{DeJson, DeJsonErrReason};
 pub use tinyjson::JsonValue;
 
 pub use guard::{MAX_DEPTH, Wrong, guard};
-pub use spans::{Member, elements, members};
+pub use spans::{Member, elements, members, plain};
 pub use write::{Object, list, push_string};
 
 /// Guards and decodes a typed document.

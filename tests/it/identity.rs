@@ -96,8 +96,7 @@ fn the_id_follows_clear_and_a_killed_agent_leaves_nothing_to_believe() {
     let second = scene.talk(id);
     assert_eq!(scene.save("second").record(id).sid, second);
     // Killed, it leaves its registry entry behind; another agent may get the window.
-    scene.kitty.send(id, "/exit\r");
-    scene.kitty.shows(id, "$");
+    scene.kitty.leave(id);
     let saved = scene.save("gone");
     assert!(
         record_text(saved.line(id)).is_none(),

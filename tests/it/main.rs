@@ -1,9 +1,12 @@
 //! The integration tests, one program. Those of `scenarios` run against `fake-kitty`, and the same
 //! ones inside the chroot of `tests/real` against a real kitty.
 
+mod agents_doc;
+mod agents_found;
 mod autosave;
 mod bad_input;
 mod check;
+mod check_lines;
 mod desks;
 mod docs;
 mod elsewhere;

@@ -79,38 +79,86 @@ fn the_id_a_command_line_was_started_with() {
 
 /// No command, however odd, makes us fail, keeps an old selector or sends a prompt.
 fn stays_safe(name: &str, pieces: &[&str]) {
-    let def = shipped(name);
-    let id = ids(&def)[0];
+    let made = safe(&shipped(name), pieces, 30_000);
+    assert!(made > 1000);
+}
+
+/// Tries `count` commands; how many of them could be resumed.
+fn safe(def: &Definition, pieces: &[&str], count: usize) -> usize {
+    let id = ids(def)[0];
     let mut rng = fastrand::Rng::with_seed(11);
     let mut made_some = 0;
-    for _ in 0..30_000 {
-        let mut given = vec![name.to_owned()];
+    for _ in 0..count {
+        let mut given = vec![def.names[0].clone()];
+        given.extend(def.under.iter().cloned());
         given.extend((0..rng.usize(0..8)).map(|_| pieces[rng.usize(0..pieces.len())].to_owned()));
-        let Ok(made) = resume(&def, &given, Selector::Exact(id)) else {
+        let Ok(made) = resume(def, &given, Selector::Exact(id)) else {
             continue;
         };
         made_some += 1;
         assert_eq!(
-            made.words.iter().filter(|w| *w == id).count(),
+            made.words.iter().filter(|w| w.contains(id)).count(),
             1,
             "{given:?}"
         );
         // What came of it names that conversation and nothing else.
         assert_eq!(
-            argv_id(&def, &made.words).as_deref(),
+            argv_id(def, &made.words).as_deref(),
             Some(id),
             "{given:?} {:?}",
             made.words
         );
-        let again = resume(&def, &made.words, Selector::Exact(id)).expect("again");
+        let again = resume(def, &made.words, Selector::Exact(id)).expect("again");
         assert!(!again.had_prompt, "{given:?} {:?}", made.words);
         assert!(again.dropped_secrets.is_empty(), "{given:?}");
         assert_eq!(again.words, made.words, "a fixed point of {given:?}");
-        let anew = fresh(&def, &made.words).expect("anew");
-        assert!(!anew.words.iter().any(|w| w == id), "{given:?}");
-        assert_eq!(argv_id(&def, &anew.words), None);
+        let anew = fresh(def, &made.words).expect("anew");
+        assert!(!anew.words.iter().any(|w| w.contains(id)), "{given:?}");
+        assert_eq!(argv_id(def, &anew.words), None);
     }
-    assert!(made_some > 1000);
+    made_some
+}
+
+#[test]
+fn random_commands_of_every_agent_stay_safe() {
+    for def in Definitions::shipped()
+        .iter()
+        .filter(|d| !d.exact.is_empty())
+    {
+        let flags = &def.flags;
+        let some = [&flags.none, &flags.one, &flags.optional, &flags.several];
+        let lists = [
+            &def.strip,
+            &def.strip_with_value,
+            &def.strip_optional,
+            &def.selectors,
+            &def.chooses,
+            &def.forks,
+            &def.once,
+            &def.latest,
+        ];
+        let mut pieces: Vec<&str> = lists
+            .into_iter()
+            .chain(some)
+            .flat_map(|list| list.iter().take(6))
+            .map(String::as_str)
+            .filter(|w| !def.headless.iter().any(|h| h == w))
+            .collect();
+        pieces.extend(def.verbs.iter().flat_map(|v| v.split(' ')));
+        pieces.extend([
+            ids(def)[1],
+            ids(def)[1],
+            "a prompt",
+            "x",
+            "--",
+            "",
+            "-",
+            "--new",
+        ]);
+        pieces.extend(["--new=x", "-Zc", "--x-token", "/init", "--no-x"]);
+        let made = safe(def, &pieces, 2_000);
+        assert!(made > 60, "{}: {made}", def.name);
+    }
 }
 
 #[test]

@@ -87,3 +87,11 @@ pub fn names(dir: &Path) -> Look<Vec<String>> {
     names.sort();
     Look::Found(names)
 }
+
+/// When a file or directory was last written (wall time, nanoseconds).
+pub fn written_ns(path: &Path) -> Option<u64> {
+    let meta = std::fs::symlink_metadata(path).ok()?;
+    let written = meta.modified().ok()?;
+    let since = written.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}

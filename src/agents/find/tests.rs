@@ -202,7 +202,7 @@ fn conversations_of_a_directory_by_both_spellings() {
     std::os::unix::fs::symlink(&real, &link).expect("symlink");
     let link = from_os(link.as_os_str());
     let at = |dir: &str, sid: &str, cwd: &str| {
-        let name = claude_projects::project_name(dir);
+        let name = paths::project_name(dir);
         home.write(
             &format!(".claude/projects/{name}/{sid}.jsonl"),
             &format!("{{\"cwd\":\"{cwd}\"}}\n"),
@@ -213,10 +213,7 @@ fn conversations_of_a_directory_by_both_spellings() {
     age(&older, 100);
     at(&real, "agent-12345", &real);
     home.write(
-        &format!(
-            ".claude/projects/{}/{V7}.jsonl",
-            claude_projects::project_name(&real)
-        ),
+        &format!(".claude/projects/{}/{V7}.jsonl", paths::project_name(&real)),
         "",
     );
     assert_eq!(sids(home.conversations(&link, 0)), [SID, OTHER]);
@@ -226,18 +223,6 @@ fn conversations_of_a_directory_by_both_spellings() {
     // Another directory with the same name: `code/api` and `code-api`.
     let clash = real.replace("code/api", "code-api");
     assert_eq!(sids(home.conversations(&clash, 0)), [] as [String; 0]);
-}
-
-#[test]
-fn project_names_are_claudes() {
-    for (cwd, name) in [
-        ("/home/u/claude5/pr.oj_é x", "-home-u-claude5-pr-oj---x"),
-        ("/p/日本", "-p---"),
-        ("/p/😀", "-p---"),
-        ("/", "-"),
-    ] {
-        assert_eq!(claude_projects::project_name(cwd), name);
-    }
 }
 
 #[test]
@@ -255,10 +240,7 @@ fn an_agent_without_a_store_that_we_read_is_not_known() {
 fn hostile_stores_do_no_harm() {
     let home = Home::of("claude");
     let cwd = home.project();
-    let dir = home.path(&format!(
-        ".claude/projects/{}",
-        claude_projects::project_name(&cwd)
-    ));
+    let dir = home.path(&format!(".claude/projects/{}", paths::project_name(&cwd)));
     fs::create_dir_all(&dir).expect("mkdir");
     let file = |name: &str| dir.join(name);
     std::os::unix::fs::symlink(file("b"), file("a")).expect("symlink");

@@ -67,9 +67,31 @@ fn a_wrong_value_is_told() {
     );
     check(
         "{\"claude\": {\"find\": [\"magic\"]}}",
+        expect![[r#"line 1: "claude.find": this must be a { } object"#]],
+    );
+    check(
+        "{\"claude\": {\"find\": [{\"way\": \"magic\"}]}}",
         expect![[
-            r#"line 1: "claude.find": "magic" is none of "claude-registry", "claude-projects", "codex-held", "codex-rollouts""#
+            r#"line 1: "claude.find": "magic" is none of "pid-file", "run-files", "mark", "terminal", "held", "transcripts", "folders", "codex-held", "codex-rollouts", "gemini-projects", "cursor-chats", "agy-last""#
         ]],
+    );
+    check(
+        "{\"claude\": {\"find\": [{\"way\": \"mark\",\n\"att\": \"x\"}]}}",
+        expect![[r#"line 2: "claude.find.att": no such key; did you mean "at"?"#]],
+    );
+    check(
+        "{\"claude\": {\"find\": [{\"way\": \"mark\", \"at\": \"../{id}/{pid}\"}]}}",
+        expect![[r#"line 1: "claude.find": a path must be relative and without "..""#]],
+    );
+    check(
+        "{\"claude\": {\"find\": [{\"way\": \"transcripts\", \"at\": \"x/{id}\"}]}}",
+        expect![[
+            r#"line 1: "claude.find": "x/{id}" must hold one of {letters}, {dashed}, {bare}, {short}, {home}"#
+        ]],
+    );
+    check(
+        "{\"claude\": {\"find\": {}}}",
+        expect![[r#"line 1: "claude.find": this must be a list of { } objects with a "way""#]],
     );
     check(
         "{\"claude\": 5}",

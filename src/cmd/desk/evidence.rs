@@ -146,13 +146,11 @@ fn subject(
         argv,
         conversations,
         by_start_time: c.def.find.contains(&Way::CodexRollouts),
-        always_live: c.def.find.contains(&Way::ClaudeRegistry)
-            && find::config_dir(
-                c.def,
-                c.env.as_ref().found().map_or(&[], Vec::as_slice),
-                &ground.home,
-            )
-            .is_some_and(|d| d.join("sessions").is_dir()),
+        always_live: find::always_says(
+            c.def,
+            c.env.as_ref().found().map_or(&[], Vec::as_slice),
+            &ground.home,
+        ),
     }
 }
 
@@ -234,6 +232,10 @@ pub(super) fn usable(
         .filter(|w| !w.contains('/'))
         .filter_map(|w| dirs::find_program(Path::new(w)));
     match defs.may_use(def, running.chain(on_path)) {
+        Ok(()) if run.options_are_gone() => Choice {
+            why: format!("{}; the options it was started with are gone", choice.why),
+            ..choice
+        },
         Ok(()) => choice,
         Err(why) => Choice {
             mode: Mode::New,

@@ -41,8 +41,10 @@ pub fn members(text: &str) -> Option<Vec<Member>> {
         }
         let start = at;
         at = value_end(bytes, at)?;
-        let name: String =
-            DeJson::deserialize_json(&guard(&bytes[start..at], usize::MAX).ok()?).ok()?;
+        let name = match plain(text.get(start..at)?) {
+            Some(name) => name.to_owned(),
+            None => DeJson::deserialize_json(&guard(&bytes[start..at], usize::MAX).ok()?).ok()?,
+        };
         blank(&mut at);
         at += 1;
         blank(&mut at);
@@ -89,6 +91,14 @@ pub fn elements(text: &str) -> Option<Vec<Range<usize>>> {
     }
 }
 
+/// What a string without escapes says, without a copy; `None` for all else. Only for a text that
+/// [`guard`] accepted.
+#[must_use]
+pub fn plain(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.contains(['\\', '"'])).then_some(inner)
+}
+
 /// Where the value that starts at `at` ends.
 fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0usize;
@@ -123,5 +133,23 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
         if depth == 0 {
             return Some(at);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements;
+
+    #[test]
+    fn elements_are_the_bytes_between_the_commas() {
+        let text = " [1, {\"a\":[2,3]} ,\"x,]\",[]] ";
+        let found: Vec<&str> = elements(text)
+            .expect("a list")
+            .into_iter()
+            .map(|span| &text[span])
+            .collect();
+        assert_eq!(found, ["1", "{\"a\":[2,3]}", "\"x,]\"", "[]"]);
+        assert_eq!(elements("[]"), Some(vec![]));
+        assert_eq!(elements("{}"), None);
     }
 }

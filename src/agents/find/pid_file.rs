@@ -1,11 +1,11 @@
-//! claude's registry: `sessions/<pid>.json` in its configuration directory.
+//! A registry with one file per process: `sessions/<pid>.json` of claude.
 //!
-//! Written before any message, follows `/clear` and `/resume`, removed at a proper end; the file of
-//! a killed process stays, so the start time in it decides.
+//! claude writes it before any message, keeps it through `/clear` and `/resume` and removes it at a
+//! proper end; the file of a killed process stays, so the start time in it decides.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Live, NO_ROOT, Subject, bounded, claude_projects, config_dir};
+use super::{Live, Place, Subject, bounded, is_before, live_of};
 use crate::sys::json::{self, JsonValue};
 use crate::sys::look::Look;
 use crate::sys::proc::{self, ProcId};
@@ -16,27 +16,13 @@ const LIMIT: usize = 64 << 10;
 /// How often an entry that is no JSON is read again: it may be just being written.
 const TRIES: u32 = 3;
 
-pub fn live(subject: &Subject<'_>) -> Look<Live> {
-    let Some(root) = config_dir(subject.def, subject.env, subject.home) else {
-        return Look::Unknown(NO_ROOT.to_owned());
-    };
+/// `needs`: members without which an entry does not count (claude's picker has no status yet).
+pub fn live(subject: &Subject<'_>, place: &Place<'_>, at: &str, needs: &[String]) -> Look<Live> {
     let mut unknown = None;
     for process in std::iter::once(&subject.process).chain(subject.inner) {
-        match entry(&root, *process) {
+        match entry(&file(place.root, at, *process), *process, needs) {
             Look::Found(entry) => {
-                let Some(sid) = subject.def.id.accept(&entry.sid) else {
-                    return Look::Nothing;
-                };
-                let there = claude_projects::transcript(&root, &sid, entry.cwd.as_deref());
-                if !proc::is_same(*process) {
-                    return Look::Nothing;
-                }
-                return Look::Found(Live {
-                    resumable: matches!(there, Look::Found(_)),
-                    sid,
-                    cwd: entry.cwd,
-                    source: "registry",
-                });
+                return live_of(subject, *process, &entry.sid, entry.cwd, "registry");
             }
             Look::Nothing => {}
             Look::Unknown(why) => unknown = unknown.or(Some(why)),
@@ -46,8 +32,8 @@ pub fn live(subject: &Subject<'_>) -> Look<Live> {
 }
 
 /// The entry of a process.
-pub fn file(root: &Path, process: ProcId) -> std::path::PathBuf {
-    root.join("sessions").join(format!("{}.json", process.pid))
+pub fn file(root: &Path, at: &str, process: ProcId) -> PathBuf {
+    root.join(at.replace("{pid}", &process.pid.to_string()))
 }
 
 /// What an entry says.
@@ -57,9 +43,8 @@ struct Entry {
     cwd: Option<String>,
 }
 
-fn entry(root: &Path, process: ProcId) -> Look<Entry> {
-    let path = file(root, process);
-    let written_ns = match bounded::facts(&path) {
+fn entry(path: &Path, process: ProcId, needs: &[String]) -> Look<Entry> {
+    let written_ns = match bounded::facts(path) {
         Look::Found(facts) => facts.touched_ns,
         Look::Nothing => return Look::Nothing,
         Look::Unknown(why) => return Look::Unknown(why),
@@ -69,7 +54,7 @@ fn entry(root: &Path, process: ProcId) -> Look<Entry> {
         if n > 0 {
             std::thread::sleep(std::time::Duration::from_millis(3));
         }
-        let bytes = match bounded::head(&path, LIMIT + 1) {
+        let bytes = match bounded::head(path, LIMIT + 1) {
             Look::Found(bytes) => bytes,
             Look::Nothing => return Look::Nothing,
             Look::Unknown(why) => return Look::Unknown(why),
@@ -77,7 +62,7 @@ fn entry(root: &Path, process: ProcId) -> Look<Entry> {
         match json::parse(&bytes, LIMIT) {
             Ok(value) => {
                 let began_ns = proc::started_wall_ns(process);
-                return read(&value, process, written_ns, began_ns)
+                return read(&value, process, written_ns, began_ns, needs)
                     .map_or(Look::Nothing, Look::Found);
             }
             Err(e) => wrong = format!("its registry entry cannot be read: {e}"),
@@ -86,13 +71,14 @@ fn entry(root: &Path, process: ProcId) -> Look<Entry> {
     Look::Unknown(wrong)
 }
 
-/// Reads an entry for this very process; `None` when it is another one's, a background run's, or a
-/// picker's (no status: its id is thrown away).
+/// Reads an entry for this very process; `None` when it is another one's, a background run's, or
+/// lacks what is needed (a picker's id is thrown away).
 fn read(
     value: &JsonValue,
     process: ProcId,
     written_ns: u64,
     began_ns: Option<u64>,
+    needs: &[String],
 ) -> Option<Entry> {
     if number_or_text(value, "pid")? != process.pid.to_string() {
         return None;
@@ -106,7 +92,7 @@ fn read(
         // No start time that we can compare: an entry of an earlier process with this pid was last
         // written before this one began.
         _ => {
-            if began_ns.is_some_and(|began| written_ns < began) {
+            if is_before(written_ns, began_ns) {
                 return None;
             }
         }
@@ -114,7 +100,9 @@ fn read(
     if json::text_at(value, "kind").is_some_and(|kind| kind != "interactive") {
         return None;
     }
-    json::text_at(value, "status")?;
+    for name in needs {
+        json::text_at(value, name)?;
+    }
     Some(Entry {
         sid: json::text_at(value, "sessionId")?.to_owned(),
         cwd: json::text_at(value, "cwd")
@@ -128,7 +116,7 @@ fn is_ticks(text: &str) -> bool {
     cfg!(target_os = "linux") && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn number_or_text(value: &JsonValue, key: &str) -> Option<String> {
+pub fn number_or_text(value: &JsonValue, key: &str) -> Option<String> {
     match json::member(value, key)? {
         JsonValue::String(text) => Some(text.clone()),
         // Ticks and pids are far below 2^53, so the number is exact.
