@@ -1,14 +1,16 @@
 //! The saves that were made by themselves, kept up: what is too old goes, and the desk that a kitty
 //! that starts now is to offer lies in `sessions/startup.kitty-session`.
 
-use super::restore::prepare::{Loads, prepare};
+use super::restore::prepare::{Loads, prepare, remove_copies, restore_dir};
 use super::setting;
-use crate::keep::autosaves::{self, Autosave, NOTHING, PREFIX, STARTUP};
+use crate::keep::autosaves::{self, Autosave, NOTHING, STARTUP};
 use crate::keep::names::ENDING;
 use crate::keep::publish::{Header, LIMIT};
 use crate::keep::state::State;
-use crate::keep::taken::Marks;
+use crate::keep::taken::{Marks, ended};
 use crate::kitty::session_file::{Origin, SessionFile};
+use crate::kitty::tree::{self, OsWindow};
+use crate::resume::rewrite::VAR_SAVE;
 use crate::sys::bytes::{from_bytes, to_bytes};
 use crate::sys::fault::Outcome;
 use crate::sys::lock::Lock;
@@ -52,8 +54,18 @@ pub fn keep_up(state: &State) -> Outcome<()> {
     }
     saves.retain(|s| !outdated.contains(&s.name));
     autosaves::sweep_history(&sessions, &saves);
-    Marks::of(state).sweep(&|id| saves.iter().any(|s| s.header.save == id));
-    offer(state, &sessions, autosaves::for_start(&saves))
+    for save in saves.iter().filter(|s| !s.runs) {
+        ended(state, &save.header.save)?;
+    }
+    let marks = Marks::of(state);
+    marks.sweep(&|id| saves.iter().any(|s| s.header.save == id));
+    state.sweep();
+    let loads = |name: &str| autosaves::loads(&sessions, name);
+    offer(
+        state,
+        &sessions,
+        autosaves::for_start(&saves, &marks, &loads),
+    )
 }
 
 /// The lock under which desks are taken and the one to offer is chosen.
@@ -71,6 +83,10 @@ pub struct Offered {
     pub header: Header,
     /// The id its windows carry.
     pub windows: String,
+    /// How many windows it has.
+    pub count: usize,
+    /// Fingerprint of the path of kittymux that it starts.
+    kittymux: String,
 }
 
 /// Which desk is offered now, by the first lines of the file.
@@ -79,10 +95,15 @@ pub fn offered(sessions: &PrivateDir) -> Option<Offered> {
     let head = sessions.read_head(STARTUP, 4096).ok()??;
     let text = from_bytes(&head);
     let header = Header::read(&text)?;
-    let windows = text.lines().nth(1)?.strip_prefix(WINDOWS)?;
+    let mut words = text.lines().nth(1)?.strip_prefix(WINDOWS)?.split(' ');
+    let windows = words.next()?;
+    let count = words.next()?.strip_prefix("count=")?.parse().ok()?;
+    let kittymux = words.next()?.strip_prefix("kittymux=")?.to_owned();
     is_token(windows).then(|| Offered {
         header,
         windows: windows.to_owned(),
+        count,
+        kittymux,
     })
 }
 
@@ -98,42 +119,75 @@ pub fn withdraw(sessions: &PrivateDir) -> Outcome<()> {
     sessions.write(STARTUP, NOTHING.as_bytes())
 }
 
-fn offer(state: &State, sessions: &PrivateDir, save: Option<&Autosave>) -> Outcome<()> {
-    let Some(save) = save else {
-        return withdraw(sessions);
+/// A save of this kitty shows these windows: what it had taken lives on in it, once all of it is
+/// there.
+pub fn shown(state: &State, kitty: ProcId, tree: &[OsWindow]) {
+    let count = |id: &str| {
+        tree::windows(tree)
+            .filter(|p| p.window.var(VAR_SAVE) == Some(id))
+            .count()
     };
-    if offered(sessions).is_some_and(|o| o.header == save.header) {
+    Marks::of(state).published(kitty, &count);
+}
+
+fn offer(state: &State, sessions: &PrivateDir, save: Option<&Autosave>) -> Outcome<()> {
+    let before = offered(sessions);
+    let Some(save) = save else {
+        withdraw(sessions)?;
+        forget_copies(state, sessions, before.as_ref());
+        return Ok(());
+    };
+    let km = setting::own_path(state)?;
+    // Where kittymux is belongs to it: one that moved could not be started by what was written.
+    let same = before.as_ref().is_some_and(|o| {
+        o.header == save.header
+            && o.kittymux == fingerprint_of(&km)
+            && sessions.join(restore_dir(&o.windows)).is_dir()
+    });
+    if same {
         return Ok(());
     }
     let bytes = sessions
         .read(&format!("{}{ENDING}", save.name), LIMIT)?
         .unwrap_or_default();
     let file = SessionFile::read(&from_bytes(&bytes), Origin::Person, &[]);
-    if file.refusal().is_some() || !file.has_windows() {
-        return withdraw(sessions);
-    }
     crate::keep::assets::write_shell_files(state)?;
-    let km = setting::own_path(state)?;
     let prepared = prepare(state, "startup", &file, &km, Loads::ByItself)?;
     let text = format!(
-        "{}{WINDOWS}{}\n{}",
+        "{}{WINDOWS}{} count={} kittymux={}\n{}",
         save.header.line(),
         prepared.windows,
+        prepared.count,
+        fingerprint_of(&km),
         Header::body(&prepared.first.text())
     );
-    sessions.write(STARTUP, &to_bytes(&text))
+    sessions.write(STARTUP, &to_bytes(&text))?;
+    forget_copies(state, sessions, before.as_ref());
+    Ok(())
+}
+
+fn fingerprint_of(km: &str) -> String {
+    format!("{:016x}", sum(km.as_bytes()))
+}
+
+/// Removes the private copies of an offer that nobody has taken.
+fn forget_copies(state: &State, sessions: &PrivateDir, offer: Option<&Offered>) {
+    let Some(offer) = offer else { return };
+    let now = offered(sessions).map(|o| o.windows);
+    let taken = Marks::of(state).by_windows(&offer.windows).is_some();
+    if now.as_ref() != Some(&offer.windows) && !taken {
+        remove_copies(sessions, &offer.windows);
+    }
 }
 
 /// The save whose windows carry `windows`, where it is still the one that is offered.
 #[must_use]
-pub fn is_offered(sessions: &PrivateDir, windows: &str) -> Option<Header> {
-    offered(sessions)
-        .filter(|o| o.windows == windows)
-        .map(|o| o.header)
+pub fn is_offered(sessions: &PrivateDir, windows: &str) -> Option<Offered> {
+    offered(sessions).filter(|o| o.windows == windows)
 }
 
 /// Whether a name is that of a save made by itself.
 #[must_use]
 pub fn is_autosave(name: &str) -> bool {
-    name.starts_with(PREFIX)
+    autosaves::is_name(name)
 }

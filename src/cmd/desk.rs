@@ -20,12 +20,14 @@ use crate::keep::claims::Claims;
 use crate::keep::hook_records::HookEvent;
 use crate::keep::records;
 use crate::keep::state::State;
+use crate::keep::tick_state::TickState;
 use crate::kitty::tree::{self, OsWindow, Window};
 use crate::resume::plan::{self, Choice, WindowKey};
 use crate::resume::record::Mode;
 use crate::resume::rewrite::info_of;
 use crate::resume::window::{AgentSeen, Runs, Seen};
 use crate::sys::bytes::from_os;
+use crate::sys::clock;
 use crate::sys::look::Look;
 use crate::sys::proc::{self, ProcId, Process};
 
@@ -72,6 +74,9 @@ pub fn gather(kitties: &[SeenKitty], ground: &Ground<'_>) -> Desk {
 /// As [`gather`], over window lists.
 #[must_use]
 pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Desk {
+    if let Some(state) = ground.state {
+        clock::know_steps(TickState::read(state).steps);
+    }
     let mut desk = Desk::default();
     let mut candidates = Vec::new();
     let mut runs: BTreeMap<WindowKey, AgentRun> = BTreeMap::new();

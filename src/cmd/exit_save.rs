@@ -194,13 +194,18 @@ fn work_up(state: &State, exits: &PrivateDir, group: &str, plan: Option<&LastPla
 /// The desk of a kitty that is gone becomes its save, unless it was one bare shell.
 fn publish_desk(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<()> {
     let (header, made) = make(state, left, plan)?;
-    if is_bare(&made.text) {
+    if is_bare(&made.text, left) {
         return Ok(());
     }
     let sessions = state.sessions()?;
     let name = autosaves::name(&left.boot, left.kitty);
     autosaves::put_aside(&sessions, &name, &made.text)?;
     match take::store_over(state, &sessions, &name, &header, &made) {
+        Ok(()) => {
+            // What this kitty had opened lives on in this save.
+            autosaved::shown(state, left.kitty, &left.tree);
+            Ok(())
+        }
         // A newer save stands there: that is as good.
         Err(Fault::Refused(_)) => Ok(()),
         other => other,
@@ -210,7 +215,7 @@ fn publish_desk(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<
 /// An OS window that its owner closed while kitty went on: it is kept for a while, and is no desk.
 fn keep_closed(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<()> {
     let (header, made) = make(state, left, plan)?;
-    if is_bare(&made.text) {
+    if is_bare(&made.text, left) {
         return Ok(());
     }
     let closed = state.sessions()?.sub(".closed")?;
@@ -277,17 +282,32 @@ fn make(
         why_not_kitten: String::new(),
         is_kittys: true,
     };
-    let made = take::make_of(&capture, &choice, &desk, &ground, state, &header, false)?;
+    let mut made = take::make_of(&capture, &choice, &desk, &ground, state, &header, false)?;
+    if left.how == "last" {
+        made.text = without_typed(&made.text);
+    }
     Ok((header, made))
 }
 
-/// Whether a text holds one plain window and nothing else.
-fn is_bare(text: &str) -> bool {
+/// A text without the lines that were typed in its plain windows: those windows ended by themselves,
+/// and the line may be the one that ended them.
+fn without_typed(text: &str) -> String {
+    let mut file = SessionFile::read(text, Origin::Person, &[]);
+    for launch in file.launches_mut().filter(|l| record_text(l).is_none()) {
+        launch.set_startup(None);
+    }
+    file.text()
+}
+
+/// Whether a text holds one plain window and nothing else. Where the last windows ended by
+/// themselves, what was typed there is what ended them: one window without an agent is plain then.
+fn is_bare(text: &str, left: &Left) -> bool {
     let file = SessionFile::read(text, Origin::Person, &[]);
     let mut windows = file.launches();
     match (windows.next(), windows.next()) {
         (Some(only), None) => {
-            record_text(only).is_none() && only.startup().is_none() && only.program().is_empty()
+            let idle = only.startup().is_none() && only.program().is_empty();
+            record_text(only).is_none() && (idle || left.how == "last")
         }
         (None, _) => true,
         _ => false,

@@ -8,6 +8,7 @@ use super::report::home_text;
 use crate::keep::autosaves::{self, Autosave};
 use crate::keep::saves::saves;
 use crate::keep::state::State;
+use crate::keep::tick_state::TickState;
 use crate::resume::plan::short;
 use crate::resume::prompt::shown_directory;
 use crate::resume::record::Mode;
@@ -95,8 +96,18 @@ pub fn run() -> Outcome<Exit> {
         ));
     }
     text.push_str(&autosave_line(state.as_ref(), &desks, now));
+    for unseen in &kitties.unseen {
+        text.push_str(&format!("not looked at: {}\n", out::visible(unseen)));
+    }
+    let fault = state.as_ref().map(TickState::read).map(|t| t.fault);
+    if let Some(fault) = fault.filter(|f| !f.is_empty()) {
+        text.push_str(&format!(
+            "the last save by itself failed: {}\n",
+            out::visible(&fault)
+        ));
+    }
     text.push_str("\n  kittymux sessions save NAME      save this OS window\n");
-    if !autosaves::free(&desks).is_empty() {
+    if desks.iter().any(Autosave::is_free) {
         text.push_str(
             "  kittymux sessions restore last   bring back the desk of a kitty that is gone\n",
         );

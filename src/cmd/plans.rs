@@ -9,6 +9,7 @@ use crate::keep::state::State;
 use crate::kitty::tree::{self, OsWindow};
 use crate::resume::last_plan::{self, LIMIT, LastPlan, LastWindow};
 use crate::resume::plan::WindowKey;
+use crate::resume::window::{Runs, Seen};
 use crate::sys::clock;
 use crate::sys::fault::Outcome;
 use crate::sys::lock::Lock;
@@ -82,7 +83,7 @@ fn of_kitty(kitty: ProcId, tree: &[OsWindow], desk: &Desk, up: u64) -> LastPlan 
                 .get(&key)
                 .map(|(process, job)| (*process, *job == JobState::Stopped)),
             open: desk.open.get(&key).cloned(),
-            seen: desk.windows.get(&key)?.clone(),
+            seen: seen(desk.windows.get(&key)?),
         })
     });
     LastPlan {
@@ -90,4 +91,13 @@ fn of_kitty(kitty: ProcId, tree: &[OsWindow], desk: &Desk, up: u64) -> LastPlan 
         up,
         windows: windows.collect(),
     }
+}
+
+/// What is kept of what was seen: not what an agent was called with, which may hold secrets.
+fn seen(seen: &Seen) -> Seen {
+    let mut seen = seen.clone();
+    if seen.runs != Runs::Other {
+        seen.foreground = None;
+    }
+    seen
 }

@@ -90,8 +90,8 @@ pub fn take_offered(state: &State, windows: &str, kitty: ProcId) -> Outcome<Taki
         return Ok(Taking::Neither);
     }
     let _lock = autosaved::lock(state)?;
-    if let Some(header) = autosaved::is_offered(&sessions, windows) {
-        take(state, &header.save, kitty, windows)?;
+    if let Some(offer) = autosaved::is_offered(&sessions, windows) {
+        take(state, &offer.header.save, kitty, windows, offer.count)?;
         autosaved::withdraw(&sessions)?;
         return Ok(Taking::ByUs);
     }

@@ -48,6 +48,8 @@ pub fn run() -> Outcome<Exit> {
     lock.date();
     let before = TickState::read(&state);
     let mut memory = before.clone();
+    memory.note_step(clock::boot_ns(), clock::wall_ns());
+    clock::know_steps(memory.steps.clone());
     let fault = tick(&state, &mut memory).err().map(|f| f.to_string());
     let fault = fault.unwrap_or_default();
     if fault != memory.fault {

@@ -76,7 +76,8 @@ pub fn step(before: Option<Watch>, view: View, now: u64) -> (Watch, Due) {
             let may = still && age >= APART_NS;
             if may && saved.windows != view.set.windows {
                 Due::Save
-            } else if may && saved != view.set {
+            } else if saved.windows == view.set.windows && saved.agents != view.set.agents {
+                // At once: until then a crash would bring back a conversation that was left.
                 Due::Rewrite
             } else if age >= PERIOD_NS {
                 Due::Regular
@@ -161,7 +162,7 @@ mod tests {
         let seen = |at| view(1, u64::from(at >= 1100));
         assert_eq!(
             day(every(10, 300), seen, |_| true),
-            [(1020, Due::Save), (1120, Due::Rewrite)]
+            [(1020, Due::Save), (1100, Due::Rewrite)]
         );
     }
 

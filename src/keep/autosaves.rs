@@ -68,6 +68,27 @@ pub fn begin_startup(sessions: &PrivateDir) -> Outcome<()> {
     }
 }
 
+/// Whether a name is that of such a save, and not one that a person gave to a copy.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    kitty_of(name).is_some()
+}
+
+/// Boot and kitty of a name.
+fn kitty_of(name: &str) -> Option<(String, ProcId)> {
+    let mut parts = name.strip_prefix(PREFIX)?.split('-');
+    let (boot, pid, start) = (parts.next()?, parts.next()?, parts.next()?);
+    let plain = boot.len() == 8 && boot.bytes().all(|b| b.is_ascii_hexdigit());
+    if !plain || parts.next().is_some() {
+        return None;
+    }
+    let kitty = ProcId {
+        pid: pid.parse().ok()?,
+        start: start.parse().ok()?,
+    };
+    Some((boot.to_owned(), kitty))
+}
+
 /// All of them, newest first.
 ///
 /// # Errors
@@ -81,7 +102,7 @@ pub fn all(state: &State) -> Outcome<Vec<Autosave>> {
         .into_iter()
         .filter_map(|file| {
             let name = file.strip_suffix(ENDING)?;
-            name.strip_prefix(PREFIX)?;
+            kitty_of(name)?;
             let header = read_header(&sessions, &file)?;
             let runs = header.host != host || (header.boot == boot && proc::is_same(header.kitty));
             Some(Autosave {
@@ -125,17 +146,40 @@ fn newest_first(saves: &mut [Autosave], boot: &str) {
     });
 }
 
-/// The desks that can be offered, newest first: *last* is the first, *previous* the second.
+/// The desks that can be opened and that nobody has, newest first: *last* is the first, *previous*
+/// the second. One that would not load hides no other.
 #[must_use]
-pub fn free(saves: &[Autosave]) -> Vec<&Autosave> {
-    saves.iter().filter(|s| s.is_free()).collect()
+pub fn free<'a>(saves: &'a [Autosave], loads: &dyn Fn(&str) -> bool) -> Vec<&'a Autosave> {
+    let free = saves.iter().filter(|s| s.is_free());
+    free.filter(|s| loads(&s.name)).collect()
 }
 
-/// The desk a kitty that starts now is to offer: the newest of those whose kitty is gone, if nobody
-/// has had it. So each desk is offered once.
+/// How often a desk is offered to kitties that then die before they have a save of their own.
+const TRIES: u64 = 3;
+
+/// The desk a kitty that starts now is to offer: the newest that is free and would load, whose kitty
+/// ended after any other desk was taken. So each is offered once, and one that kills its kitty is
+/// not offered for ever.
 #[must_use]
-pub fn for_start(saves: &[Autosave]) -> Option<&Autosave> {
-    saves.iter().find(|s| !s.runs).filter(|s| s.is_free())
+pub fn for_start<'a>(
+    saves: &'a [Autosave],
+    marks: &Marks,
+    loads: &dyn Fn(&str) -> bool,
+) -> Option<&'a Autosave> {
+    saves.iter().filter(|s| s.is_free()).find(|s| {
+        let save = &s.header.save;
+        marks.tries(save) < TRIES && marks.ended_after_all(save) && loads(&s.name)
+    })
+}
+
+/// Whether kitty would load a save, and find a window in it.
+#[must_use]
+pub fn loads(sessions: &PrivateDir, name: &str) -> bool {
+    let bytes = sessions.read(&format!("{name}{ENDING}"), LIMIT);
+    bytes.ok().flatten().is_some_and(|bytes| {
+        let file = SessionFile::read(&from_bytes(&bytes), Origin::Person, &[]);
+        file.refusal().is_none() && file.has_windows()
+    })
 }
 
 /// What is not kept any longer: of kitties that are gone all but the newest five.
@@ -265,21 +309,41 @@ mod tests {
     fn last_is_the_newest_of_a_kitty_that_is_gone_and_that_nobody_has() {
         let taken = Mark::Taken(ProcId { pid: 9, start: 9 });
         let at = "2026-11-30T10:00:00Z";
-        let mut saves = vec![
+        let saves = vec![
             save("runs", "b", 9, at, true, Mark::Free),
             save("restored", "b", 8, at, false, Mark::Restored),
             save("taken", "b", 7, at, false, taken),
             save("one", "b", 6, at, false, Mark::Free),
             save("two", "b", 5, at, false, Mark::Free),
         ];
-        assert_eq!(names(&free(&saves)), ["one", "two"]);
+        assert_eq!(names(&free(&saves, &|_| true)), ["one", "two"]);
+        assert_eq!(names(&free(&saves, &|n| n != "one")), ["two"]);
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let state = State {
+            dir: PrivateDir::open(&top.path().join("s")).expect("open"),
+        };
+        let offered = |saves: &[Autosave], loads: &dyn Fn(&str) -> bool| {
+            for_start(saves, &Marks::of(&state), loads).map(|s| s.name.clone())
+        };
+        assert_eq!(offered(&saves, &|_| true), Some("one".to_owned()));
         assert_eq!(
-            for_start(&saves),
-            None,
-            "one that ended before is offered no more"
+            offered(&saves, &|name| name != "one"),
+            Some("two".to_owned())
         );
-        saves[1].mark = Mark::Free;
-        assert_eq!(for_start(&saves).map(|s| s.name.as_str()), Some("restored"));
+        // What was taken after its kitty ended means that it was there to be taken.
+        crate::keep::taken::ended(&state, "one").expect("noted");
+        crate::keep::taken::ended(&state, "two").expect("noted");
+        let dead = ProcId { pid: 1, start: 77 };
+        crate::keep::taken::take(&state, "two", dead, "w", 1).expect("taken");
+        assert_eq!(offered(&saves, &|_| true), Some("two".to_owned()));
+        for _ in 0..2 {
+            crate::keep::taken::take(&state, "two", dead, "w", 1).expect("taken");
+        }
+        assert_eq!(
+            offered(&saves, &|_| true),
+            None,
+            "it kills whoever opens it"
+        );
     }
 
     #[test]

@@ -41,7 +41,16 @@ struct Entry {
     boot: String,
     host: String,
     windows: String,
+    /// How many windows it has.
+    count: u64,
     restored: bool,
+    /// When it was taken last, on the boot clock of `boot`; 0: never.
+    taken: u64,
+    /// How often it was taken.
+    tries: u64,
+    /// Boot, and when on its clock, it was first seen that its kitty is gone.
+    ended_boot: String,
+    ended: u64,
 }
 
 impl Entry {
@@ -53,6 +62,8 @@ impl Entry {
         let here = self.host == clock::host8();
         if self.restored {
             Mark::Restored
+        } else if self.tries == 0 {
+            Mark::Free
         } else if !here || (self.boot == clock::boot8() && proc::is_same(kitty)) {
             // Whether a kitty of another machine runs cannot be seen from here.
             Mark::Taken(kitty)
@@ -69,7 +80,12 @@ impl Entry {
             .text("boot", &self.boot)
             .text("host", &self.host)
             .text("windows", &self.windows)
+            .number("count", self.count)
             .flag("restored", self.restored)
+            .number("taken", self.taken)
+            .number("tries", self.tries)
+            .text("ended_boot", &self.ended_boot)
+            .number("ended", self.ended)
             .finish()
     }
 }
@@ -114,16 +130,17 @@ impl Marks {
         })
     }
 
-    /// The save's windows are shown by a save of the kitty that took it: gives the ids of the saves
-    /// that became *restored* by this. `shows` says whether that kitty has a window of an id.
-    pub fn published(&self, kitty: ProcId, shows: &dyn Fn(&str) -> bool) -> Vec<String> {
+    /// The save's windows are shown, all of them, by a save of the kitty that took it: gives the ids
+    /// of the saves that became *restored* by this. `count` says how many windows of an id it has.
+    pub fn published(&self, kitty: ProcId, count: &dyn Fn(&str) -> usize) -> Vec<String> {
         let mut done = Vec::new();
         let Some(dir) = &self.dir else { return done };
         for save in dir.names().unwrap_or_default() {
             let Some(mut entry) = self.entry(&save) else {
                 continue;
             };
-            if entry.mark() == Mark::Taken(kitty) && shows(&entry.windows) {
+            let is_all = count(&entry.windows) as u64 >= entry.count.max(1);
+            if entry.mark() == Mark::Taken(kitty) && is_all {
                 entry.restored = true;
                 if dir.write(&save, entry.text().as_bytes()).is_ok() {
                     done.push(save);
@@ -133,13 +150,32 @@ impl Marks {
         done
     }
 
-    /// Whether this kitty has taken a save that is not restored yet.
+    /// How often a save was taken by kitties that are gone or have it.
     #[must_use]
-    pub fn waiting(&self, kitty: ProcId) -> bool {
-        self.dir.as_ref().is_some_and(|dir| {
-            let names = dir.names().unwrap_or_default();
-            names.iter().any(|s| self.get(s) == Mark::Taken(kitty))
-        })
+    pub fn tries(&self, save: &str) -> u64 {
+        self.entry(save).map_or(0, |e| e.tries)
+    }
+
+    /// Whether the kitty of `save` was seen gone after any other save was taken last. Over a boot it was
+    /// not: what was taken in this boot is later.
+    #[must_use]
+    pub fn ended_after_all(&self, save: &str) -> bool {
+        let boot = clock::boot8();
+        let Some(dir) = &self.dir else { return true };
+        let names = dir.names().unwrap_or_default();
+        let others = names.iter().filter(|n| *n != save);
+        let taken = others.filter_map(|n| self.entry(n));
+        let last = taken
+            .filter(|e| e.tries > 0 && e.boot == boot)
+            .map(|e| e.taken)
+            .max()
+            .unwrap_or(0);
+        self.entry(save)
+            .filter(|e| !e.ended_boot.is_empty())
+            .is_none_or(|e| {
+                let ended = if e.ended_boot == boot { e.ended } else { 0 };
+                last == 0 || ended > last
+            })
     }
 
     /// Removes the marks of saves that are not there any more.
@@ -153,11 +189,12 @@ impl Marks {
     }
 }
 
-/// Marks the save as taken by `kitty`, whose windows of it carry the id `windows`.
+/// Marks the save as taken by `kitty`, in which `count` windows of it carry the id `windows`.
 ///
 /// # Errors
 /// When the mark cannot be written.
-pub fn take(state: &State, save: &str, kitty: ProcId, windows: &str) -> Outcome<()> {
+pub fn take(state: &State, save: &str, kitty: ProcId, windows: &str, count: usize) -> Outcome<()> {
+    let before = Marks::of(state).entry(save).unwrap_or_default();
     let entry = Entry {
         v: 1,
         pid: kitty.pid,
@@ -165,8 +202,50 @@ pub fn take(state: &State, save: &str, kitty: ProcId, windows: &str) -> Outcome<
         boot: clock::boot8(),
         host: clock::host8(),
         windows: windows.to_owned(),
+        count: count as u64,
         restored: false,
+        taken: clock::boot_ns(),
+        tries: before.tries + 1,
+        ..before
     };
+    write(state, save, &entry)
+}
+
+/// Takes the mark of [`take`] back: nothing came of it.
+///
+/// # Errors
+/// When the mark cannot be written.
+pub fn give_back(state: &State, save: &str) -> Outcome<()> {
+    let Some(entry) = Marks::of(state).entry(save) else {
+        return Ok(());
+    };
+    let entry = Entry {
+        tries: entry.tries.saturating_sub(1),
+        pid: 0,
+        ..entry
+    };
+    write(state, save, &entry)
+}
+
+/// Remembers that the kitty of `save` is gone, the first time that is seen.
+///
+/// # Errors
+/// When the mark cannot be written.
+pub fn ended(state: &State, save: &str) -> Outcome<()> {
+    let entry = Marks::of(state).entry(save).unwrap_or_default();
+    if !entry.ended_boot.is_empty() {
+        return Ok(());
+    }
+    let entry = Entry {
+        v: 1,
+        ended_boot: clock::boot8(),
+        ended: clock::boot_ns(),
+        ..entry
+    };
+    write(state, save, &entry)
+}
+
+fn write(state: &State, save: &str, entry: &Entry) -> Outcome<()> {
     state
         .sessions()?
         .sub(DIR)?
@@ -185,8 +264,8 @@ mod tests {
         };
         assert_eq!(Marks::of(&state).get("aaa"), Mark::Free);
         let (me, dead) = (proc::me(), ProcId { pid: 1, start: 77 });
-        take(&state, "aaa", me, "w1").expect("taken");
-        take(&state, "bbb", dead, "w2").expect("taken");
+        take(&state, "aaa", me, "w1", 2).expect("taken");
+        take(&state, "bbb", dead, "w2", 1).expect("taken");
         let marks = Marks::of(&state);
         assert_eq!(
             [
@@ -201,11 +280,18 @@ mod tests {
             marks.by_windows("w1"),
             Some(("aaa".into(), Mark::Taken(me)))
         );
-        assert!(marks.waiting(me) && !marks.waiting(dead));
-        assert_eq!(marks.published(me, &|w| w == "other"), Vec::<String>::new());
-        assert_eq!(marks.published(me, &|w| w == "w1"), ["aaa"]);
+        let shows = |count| move |w: &str| if w == "w1" { count } else { 0 };
+        assert_eq!(marks.published(me, &shows(1)), Vec::<String>::new());
+        assert_eq!(marks.published(me, &shows(2)), ["aaa"]);
         assert_eq!(marks.get("aaa"), Mark::Restored);
-        assert!(!marks.waiting(me));
+        assert_eq!((marks.tries("bbb"), marks.tries("none")), (1, 0));
+        // One whose kitty ended after the last taking of another is still to be offered.
+        ended(&state, "eee").expect("noted");
+        assert!(marks.ended_after_all("eee") && marks.ended_after_all("unseen"));
+        take(&state, "aaa", me, "w1", 2).expect("taken");
+        assert!(!marks.ended_after_all("eee"));
+        give_back(&state, "aaa").expect("given back");
+        assert_eq!(marks.get("aaa"), Mark::Free);
         std::fs::write(state.dir.join("sessions/.taken/ddd"), "{broken").expect("written");
         assert_eq!(marks.get("ddd"), Mark::Free);
         marks.sweep(&|save| save == "aaa");

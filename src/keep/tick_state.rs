@@ -26,6 +26,8 @@ pub struct TickState {
     pub offered: u64,
     /// Fingerprint of what the journal was told last, and when, on the boot clock.
     pub journal: (u64, u64),
+    /// The steps of the wall clock in this boot (see [`clock::offset_at`]).
+    pub steps: Vec<(u64, u64)>,
     /// The kitties.
     pub kitties: Vec<Known>,
     /// What went wrong last, and when (RFC 3339); both empty when all is well.
@@ -64,6 +66,7 @@ struct Document {
     offered: String,
     journal: String,
     journal_at: u64,
+    steps: Vec<StepEntry>,
     fault: String,
     fault_at: String,
     kitties: Vec<Entry>,
@@ -86,6 +89,13 @@ struct Entry {
     saved_agents: String,
     saved: u64,
     is_desk: bool,
+}
+
+#[derive(DeJson, Default)]
+#[nserde(default)]
+struct StepEntry {
+    since: u64,
+    offset: u64,
 }
 
 #[derive(DeJson, Default)]
@@ -116,11 +126,12 @@ impl TickState {
         Self {
             offered: hex(&document.offered),
             journal: (hex(&document.journal), document.journal_at),
-            searched: if known.is_empty() {
-                0
+            steps: if is_now {
+                document.steps.iter().map(|s| (s.since, s.offset)).collect()
             } else {
-                document.searched
+                Vec::new()
             },
+            searched: if is_now { document.searched } else { 0 },
             fault: document.fault,
             fault_at: document.fault_at,
             kitties: known.into_iter().map(Entry::known).collect(),
@@ -133,6 +144,12 @@ impl TickState {
     /// When it cannot be written.
     pub fn write(&self, state: &State) -> Outcome<()> {
         let kitties = json::list(self.kitties.iter().map(Known::text));
+        let steps = json::list(self.steps.iter().map(|(since, offset)| {
+            Object::new()
+                .number("since", *since)
+                .number("offset", *offset)
+                .finish()
+        }));
         let text = Object::new()
             .number("v", 1)
             .text("boot", &clock::boot8())
@@ -140,11 +157,28 @@ impl TickState {
             .text("offered", &format!("{:016x}", self.offered))
             .text("journal", &format!("{:016x}", self.journal.0))
             .number("journal_at", self.journal.1)
+            .raw("steps", &steps)
             .text("fault", &self.fault)
             .text("fault_at", &self.fault_at)
             .raw("kitties", &kitties)
             .finish();
         state.dir.write_unsynced(FILE, text.as_bytes())
+    }
+
+    /// Notes by how much wall time is ahead of the boot clock, where that changed by a step.
+    pub fn note_step(&mut self, boot: u64, wall: u64) {
+        const STEP_NS: u64 = 2_000_000_000;
+        const MOST: usize = 32;
+        let offset = wall.saturating_sub(boot);
+        match self.steps.last() {
+            Some((_, last)) if last.abs_diff(offset) < STEP_NS => {}
+            Some(_) => self.steps.push((boot, offset)),
+            // What ran before the first look is taken to have had the same clock.
+            None => self.steps.push((0, offset)),
+        }
+        if self.steps.len() > MOST {
+            self.steps.remove(1);
+        }
     }
 
     /// What is remembered of a kitty.
@@ -244,6 +278,7 @@ mod tests {
             searched: 5,
             offered: 6,
             journal: (8, 9),
+            steps: vec![(0, 5), (7, 1_796_000_000_123_456_789)],
             kitties: vec![Known {
                 process: ProcId { pid: 42, start: 9 },
                 address: "unix:/run/k".into(),

@@ -120,7 +120,8 @@ fn window(w: &LastWindow) -> String {
     if let Some(dir) = &w.seen.zdotdir {
         out = out.text("zdotdir", dir);
     }
-    if let Some(words) = &w.seen.foreground {
+    // What an agent was called with may hold secrets; its own words stand above, without them.
+    if let (Runs::Other, Some(words)) = (&w.seen.runs, &w.seen.foreground) {
         out = out.texts("foreground", words);
     }
     out.finish()
@@ -308,7 +309,7 @@ mod tests {
             runs,
             shell: Some(shell.clone()),
             zdotdir: None,
-            foreground: Some(words(&["less", ""])),
+            foreground: None,
         };
         let of = |window, agent, runs| LastWindow {
             open: Some("B".into()),
@@ -340,7 +341,7 @@ mod tests {
                         runs: Runs::Other,
                         shell: None,
                         zdotdir: Some("/z".into()),
-                        foreground: None,
+                        foreground: Some(words(&["less", ""])),
                     },
                 },
             ],
@@ -351,6 +352,10 @@ mod tests {
     fn plans_come_back_as_they_were() {
         let document = text("0011aabb", &plans());
         assert!(document.is_ascii());
+        // What an agent was called with may hold a secret: it is not written down.
+        let mut called = plans();
+        called[0].windows[0].seen.foreground = Some(vec!["--api-key".into(), "sk-1".into()]);
+        assert_eq!(text("0011aabb", &called), document);
         assert_eq!(read(document.as_bytes(), "0011aabb"), Ok(plans()));
         assert_eq!(read(document.as_bytes(), "ffffffff"), Ok(vec![]));
         for bad in [

@@ -43,6 +43,27 @@ pub fn wall_ns() -> u64 {
     )
 }
 
+/// The steps of the wall clock that are known: from when on the boot clock, and by how much wall time
+/// was ahead of it from then on; oldest first, nanoseconds.
+static STEPS: std::sync::OnceLock<Vec<(u64, u64)>> = std::sync::OnceLock::new();
+
+/// Makes the steps of the wall clock known, once in a process.
+pub fn know_steps(steps: Vec<(u64, u64)>) {
+    let _ = STEPS.set(steps);
+}
+
+/// By how much wall time was ahead of the boot clock at `boot` on that clock: what was written then
+/// carries that wall time, whatever the clock was set to since.
+#[must_use]
+pub fn offset_at(boot: u64) -> u64 {
+    let known = STEPS.get().map_or(&[][..], Vec::as_slice);
+    let then = known.iter().rev().find(|(since, _)| *since <= boot);
+    then.or(known.first()).map_or_else(
+        || wall_ns().saturating_sub(boot_ns()),
+        |(_, offset)| *offset,
+    )
+}
+
 /// Identity of this boot: 32 hexadecimal digits, or empty where it cannot be read.
 #[must_use]
 pub fn boot_id() -> String {

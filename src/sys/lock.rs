@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{self, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use super::fault::{Fault, Outcome};
 use super::private_file::PrivateDir;
@@ -22,13 +23,20 @@ impl Lock {
     pub fn try_take(dir: &PrivateDir, name: &str) -> Outcome<Option<Self>> {
         let path = dir.join(name);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = fs::open(&path, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|e| Fault::file("open the lock", &path, e))?;
+        let fd = match fs::open(&path, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(fd) => fd,
+            // Without a file of its own (a full disk, a directory that is read only) the directory
+            // itself can still be held.
+            Err(Errno::ACCESS | Errno::ROFS | Errno::NOSPC | Errno::DQUOT | Errno::PERM) => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                fs::open(dir.path(), flags, Mode::empty())
+                    .map_err(|e| Fault::file("open the lock", &path, e))?
+            }
+            Err(e) => return Err(Fault::file("open the lock", &path, e)),
+        };
         match fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Self { fd })),
-            Err(e) if e == rustix::io::Errno::WOULDBLOCK || e == rustix::io::Errno::INTR => {
-                Ok(None)
-            }
+            Err(e) if e == Errno::WOULDBLOCK || e == Errno::INTR => Ok(None),
             Err(e) => Err(Fault::file("lock", &path, e)),
         }
     }

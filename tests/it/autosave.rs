@@ -10,25 +10,25 @@ use kittymux::resume::rewrite::record_text;
 use kittymux::sys::proc;
 
 /// The save that a kitty has by itself.
-fn own_save(rig: &Rig, kitty: &Kitty) -> PathBuf {
+pub fn own_save(rig: &Rig, kitty: &Kitty) -> PathBuf {
     let start = proc::start(kitty.pid).expect("it runs");
     let boot = kittymux::sys::clock::boot8();
     let name = format!("autosave-{boot}-{}-{start}.kitty-session", kitty.pid);
     rig.state().join("sessions").join(name)
 }
 
-fn text(path: &PathBuf) -> String {
+pub fn text(path: &PathBuf) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-fn windows(text: &str) -> usize {
+pub fn windows(text: &str) -> usize {
     let file = SessionFile::read(text, Origin::Person, &[]);
     file.launches()
         .filter(|l| l.option("--type") != Some("background"))
         .count()
 }
 
-fn sids(text: &str) -> Vec<String> {
+pub fn sids(text: &str) -> Vec<String> {
     let file = SessionFile::read(text, Origin::Person, &[]);
     file.launches()
         .filter_map(record_text)
@@ -36,7 +36,7 @@ fn sids(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn startup(rig: &Rig) -> String {
+pub fn startup(rig: &Rig) -> String {
     text(&rig.state().join("sessions/startup.kitty-session"))
 }
 
@@ -264,8 +264,7 @@ fn only_new_agents_rewrite_the_save_without_asking_kitty() {
     let file = own_save(&scene.rig, &scene.kitty);
     assert_eq!(sids(&text(&file)), [""], "nothing was said yet");
     let sid = scene.talk(id);
-    scene.rig.tick(90);
-    scene.rig.tick(120);
+    scene.rig.tick(30);
     assert_eq!((windows(&text(&file)), sids(&text(&file))), (2, vec![sid]));
     let history = scene.rig.state().join("sessions/.history");
     assert!(!history.exists(), "the windows are the same");

@@ -316,3 +316,46 @@ fn windows_that_went_just_before_kitty_are_of_its_desk() {
         "once: {text}"
     );
 }
+
+#[test]
+fn a_shell_that_is_left_by_typing_exit_is_no_desk() {
+    if is_real() {
+        return;
+    }
+    let scene = scene();
+    let path = left_as(&scene, "last", &|text| {
+        text.replace("\"id\": 1", "\"id\": 1, \"cmd_at_shell_startup\": \"exit\"")
+    });
+    let text = std::fs::read_to_string(&path).expect("there");
+    assert!(text.contains("\\\"exit\\\""), "{text}");
+    let rig = scene.rig;
+    scene.kitty.crash();
+    rig.kittymux_ok(None, &["exit-save", &path.display().to_string()]);
+    assert_eq!((saves(&rig).len(), exits(&rig)), (0, 0));
+}
+
+#[test]
+fn a_prompt_that_waits_keeps_its_record_though_no_tick_saw_it() {
+    let first = scene();
+    let dir = first.rig.dir("p");
+    let id = first.type_in(&dir, "claude --model opus", "(new)");
+    let sid = first.talk(id);
+    first.rig.tick(0);
+    let rig = quit(first);
+    let mut rig = rig;
+    for generation in 0..3 {
+        let offered = rig.state().join("sessions/startup.kitty-session");
+        let kitty = rig.start_kitty(&["--session", &offered.display().to_string()]);
+        let scene = Scene { rig, kitty };
+        scene.kitty.shows(scene.asking(&sid), "Enter resume");
+        rig = quit(scene);
+        let newest = saves(&rig)
+            .into_iter()
+            .max_by_key(|p| std::fs::metadata(p).and_then(|m| m.modified()).ok())
+            .expect("a save");
+        let records = records(&newest);
+        assert_eq!(records.len(), 1, "generation {generation}");
+        assert_eq!(records[0].sid, sid);
+        assert_eq!(records[0].orig, ["claude", "--model", "opus"]);
+    }
+}

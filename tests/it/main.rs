@@ -17,6 +17,7 @@ mod gone;
 mod hook;
 mod identity;
 mod journal;
+mod offered;
 mod prompt;
 mod properties;
 mod pty;

@@ -7,14 +7,17 @@ use super::evidence::Candidate;
 use super::{Desk, Ground, agent_seen, environment};
 use crate::agents::argv::{Kind, Selector, argv_id, recognise, resume};
 use crate::agents::find;
+use crate::agents::shell::{Shell, shell_of};
 use crate::agents::window::{AgentRun, State as JobState};
+use crate::keep::records;
 use crate::kitty::tree::{self, OsWindow, Window};
 use crate::resume::last_plan::{LastPlan, LastWindow};
 use crate::resume::plan::{Choice, Source, WindowKey};
 use crate::resume::record::Mode;
+use crate::resume::rewrite::info_of;
 use crate::resume::window::{Runs, Seen};
 use crate::sys::look::Look;
-use crate::sys::proc::ProcId;
+use crate::sys::proc::{ProcId, Process, Stat};
 
 /// The processes of a window at its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,11 +88,19 @@ fn window(
             return gone_on(seen, later, ground);
         }
     }
+    if let Some(waiting) = waiting(window, ground) {
+        return Seen {
+            runs: waiting,
+            shell: shell(window, planned),
+            zdotdir: planned.and_then(|p| p.seen.zdotdir.clone()),
+            foreground: None,
+        };
+    }
     let base = planned.map(|p| &p.seen);
     if let Some(agent) = agent_in_front(window, processes, end, ground) {
         return Seen {
             runs: agent,
-            shell: base.and_then(|s| s.shell.clone()),
+            shell: shell(window, planned),
             zdotdir: base.and_then(|s| s.zdotdir.clone()),
             foreground: None,
         };
@@ -114,11 +125,53 @@ fn window(
         },
         None => Seen {
             runs: Runs::Other,
-            shell: None,
+            shell: shell(window, None),
             zdotdir: None,
             foreground,
         },
     }
+}
+
+/// Our prompt in front of the window, by what kitty showed of it.
+fn waiting(window: &Window, ground: &Ground<'_>) -> Option<Runs> {
+    window.foreground_processes.iter().find_map(|shown| {
+        let words: Vec<&str> = shown.cmdline.iter().map(String::as_str).collect();
+        let record = info_of(&words).filter(|_| words.get(1) == Some(&"resume-prompt"))?;
+        Some(Runs::Waiting {
+            record: records::resolve(record, ground.state).unwrap_or_else(|_| record.to_owned()),
+            is_window_process: shown.pid.is_some() && shown.pid == window.pid,
+        })
+    })
+}
+
+/// The shell that a window's own process is: as it was planned, else by the words kitty showed.
+fn shell(window: &Window, planned: Option<&LastWindow>) -> Option<Shell> {
+    planned.and_then(|p| p.seen.shell.clone()).or_else(|| {
+        let first = window.cmdline.first()?;
+        let id = ProcId {
+            pid: window.pid.unwrap_or(0),
+            start: 0,
+        };
+        shell_of(&Process {
+            stat: Stat {
+                id,
+                comm: String::new(),
+                state: 'S',
+                parent: 0,
+                group: id.pid,
+                session: id.pid,
+                tty: 1,
+                foreground: id.pid,
+            },
+            exe: if first.starts_with('/') {
+                Look::Found(first.clone())
+            } else {
+                Look::Nothing
+            },
+            argv: Look::Found(window.cmdline.clone()),
+            cwd: Look::Nothing,
+        })
+    })
 }
 
 /// What was planned, on the conversation that the agent is known to have had later, where something

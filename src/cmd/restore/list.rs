@@ -70,7 +70,7 @@ pub(super) fn list(state: &State, desks: &[Autosave], as_json: bool) -> Outcome<
 
 fn rows(state: &State, desks: &[Autosave]) -> Outcome<Vec<Row>> {
     let sessions = state.sessions()?;
-    let free = autosaves::free(desks);
+    let free = autosaves::free(desks, &|name| autosaves::loads(&sessions, name));
     let mut rows = Vec::new();
     let all = saves(state)?;
     // The desks first, newest first: they are what is looked for after a crash.
@@ -103,7 +103,7 @@ fn rows(state: &State, desks: &[Autosave]) -> Outcome<Vec<Row>> {
             agents,
             written_ns: save.written_ns,
             captured: Header::read(&text).map(|h| h.captured),
-            desk: desk.map(state_of),
+            desk: desk.map(|d| state_of(d, parsed.refusal().is_none())),
             name: save.name.clone(),
         });
     }
@@ -111,11 +111,12 @@ fn rows(state: &State, desks: &[Autosave]) -> Outcome<Vec<Row>> {
 }
 
 /// Whose desk it is, how it stands, and both for a person.
-fn state_of(desk: &Autosave) -> (i32, &'static str, String) {
+fn state_of(desk: &Autosave, loads: bool) -> (i32, &'static str, String) {
     let pid = desk.header.kitty.pid;
     let (word, what) = match desk.mark {
         Mark::Restored => ("restored", "brought back".to_owned()),
         Mark::Taken(by) => ("taken", format!("open in kitty {}", by.pid)),
+        Mark::Free if !loads => ("damaged", "cannot be loaded".to_owned()),
         Mark::Free if desk.runs => ("running", "runs".to_owned()),
         Mark::Free => ("free", "gone".to_owned()),
     };

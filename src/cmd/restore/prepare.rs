@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::cmd::autosaved::is_autosave;
+use crate::cmd::autosaved::{is_autosave, offered};
 use crate::cmd::rewrite_files::kitty_shell;
 use crate::keep::assets;
 use crate::keep::names::ENDING;
@@ -48,6 +48,8 @@ pub(in crate::cmd) struct Prepared {
     pub(in crate::cmd) others: Vec<String>,
     /// The private directory of this restore.
     pub(in crate::cmd) dir: PrivateDir,
+    /// How many windows there are in all of them.
+    pub(in crate::cmd) count: usize,
     /// What is not here any more, and what takes its place.
     pub(in crate::cmd) said: Vec<String>,
 }
@@ -92,6 +94,10 @@ pub(in crate::cmd) fn prepare(
     let said = refresh(&mut file, &windows, km, &of_state);
     let sessions = state.sessions()?;
     sweep_copies(&sessions);
+    let count = file
+        .launches()
+        .filter(|l| l.option("--type") != Some("background"))
+        .count();
     let dir = sessions.sub(&restore_dir(&windows))?;
     let mut found = parts(&file, &|name| can_be_a_stem(name)).into_iter();
     let (mut first, session) = found
@@ -127,6 +133,7 @@ pub(in crate::cmd) fn prepare(
         stem,
         others,
         dir,
+        count,
         said,
     })
 }
@@ -261,14 +268,30 @@ pub(super) fn write_first(prepared: &Prepared) -> Outcome<String> {
 fn sweep_copies(sessions: &PrivateDir) {
     let now = clock::wall_ns();
     let names = sessions.names().unwrap_or_default();
-    for old in names.iter().filter(|n| n.starts_with(".restore-")) {
+    // What is offered needs its copies, however old they are.
+    let needed = offered(sessions).map(|o| restore_dir(&o.windows));
+    let copies = names
+        .iter()
+        .filter(|n| n.starts_with(".restore-") && needed.as_ref() != Some(*n));
+    for old in copies {
         let outdated = sessions
             .written_ns(old)
             .is_some_and(|w| now.saturating_sub(w) > KEEP_COPY_NS);
-        if outdated && let Ok(dir) = sessions.sub(old) {
-            empty(&dir);
-            let _ = sessions.remove_dir(old);
+        if outdated {
+            remove(sessions, old);
         }
+    }
+}
+
+/// Removes the private copies of the restore whose windows carry `windows`.
+pub(in crate::cmd) fn remove_copies(sessions: &PrivateDir, windows: &str) {
+    remove(sessions, &restore_dir(windows));
+}
+
+fn remove(sessions: &PrivateDir, name: &str) {
+    if let Ok(Some(dir)) = PrivateDir::existing(&sessions.join(name)) {
+        empty(&dir);
+        let _ = sessions.remove_dir(name);
     }
 }
 

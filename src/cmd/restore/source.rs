@@ -30,11 +30,15 @@ impl Source {
                 .map_err(|e| Fault::file("find", &to_path(wanted), e))?;
             let file = path.file_name().map(from_os).unwrap_or_default();
             let stem = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
+            // One of our own desks is that desk by its path too.
+            let sessions = state.sessions()?;
+            let is_ours = path.parent() == Some(sessions.path()) && is_autosave(&stem);
+            let desk = is_ours.then(|| read_header(&sessions, &file)).flatten();
             return Ok(Self {
                 path,
                 stem,
                 dir: None,
-                desk: None,
+                desk: desk.map(|h| h.save),
             });
         }
         let sessions = state.sessions()?;

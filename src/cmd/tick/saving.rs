@@ -1,5 +1,6 @@
 //! Saving one kitty by itself: what counts as its set, and the three ways a save can be due.
 
+use crate::cmd::autosaved;
 use crate::cmd::capture::{Capture, Choice};
 use crate::cmd::desk::{Desk, Ground};
 use crate::cmd::look::SeenKitty;
@@ -9,8 +10,7 @@ use crate::keep::autosaves;
 use crate::keep::names::ENDING;
 use crate::keep::publish::{Header, LIMIT, publish_over};
 use crate::keep::state::State;
-use crate::keep::taken::Marks;
-use crate::kitty::tree::{self, OsWindow};
+use crate::kitty::tree::OsWindow;
 use crate::resume::plan::WindowKey;
 use crate::resume::record::Record;
 use crate::resume::rewrite::VAR_SAVE;
@@ -106,7 +106,7 @@ pub fn save(
     let set = view(kitty, &taken.tree, &taken.desk).set;
     autosaves::put_aside(&sessions, &name, &taken.made.text)?;
     take::store_over(state, &sessions, &name, &taken.header, &taken.made)?;
-    shown(state, kitty, &taken.tree);
+    autosaved::shown(state, kitty, &taken.tree);
     Ok(set)
 }
 
@@ -140,12 +140,6 @@ fn rewrite(
     let header = Header::now(kitty.process, &random_id());
     let made = take::make_of(&capture, &choice, desk, ground, state, &header, false)?;
     take::store_over(state, sessions, name, &header, &made)?;
-    shown(state, kitty.process, &kitty.tree);
+    autosaved::shown(state, kitty.process, &kitty.tree);
     Ok(())
-}
-
-/// A save of this kitty shows these windows: what it had taken lives on in it.
-fn shown(state: &State, kitty: ProcId, tree: &[OsWindow]) {
-    let has = |id: &str| tree::windows(tree).any(|p| p.window.var(VAR_SAVE) == Some(id));
-    Marks::of(state).published(kitty, &has);
 }

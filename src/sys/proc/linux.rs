@@ -7,7 +7,6 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, open, openat, readlinkat, statat};
 use rustix::io::{Errno, read, retry_on_intr};
@@ -284,13 +283,10 @@ fn own(mut keep: impl FnMut(BorrowedFd<'_>, i32) -> bool) -> Vec<i32> {
 }
 
 pub fn started_wall_ns(id: ProcId) -> Option<u64> {
-    static BOOT: OnceLock<Option<u64>> = OnceLock::new();
-    let boot = (*BOOT.get_or_init(|| {
-        // Wall time minus the boot clock is finer than btime, which has whole seconds only.
-        crate::sys::clock::wall_ns().checked_sub(crate::sys::clock::boot_ns())
-    }))?;
+    // Wall time minus the boot clock is finer than btime, which has whole seconds only.
     let ticks = rustix::param::clock_ticks_per_second();
-    Some(boot + id.start.checked_mul(1_000_000_000)? / ticks.max(1))
+    let began = id.start.checked_mul(1_000_000_000)? / ticks.max(1);
+    Some(crate::sys::clock::offset_at(began) + began)
 }
 
 #[cfg(test)]

@@ -1,0 +1,130 @@
+//! Which desk is offered, and which is *last*: one that was left, whatever else lies beside it.
+
+use crate::autosave::{own_save, sids, startup, text, windows};
+use crate::rig::{Rig, until};
+use crate::scene::Scene;
+
+/// Crashes a kitty with a desk of its own name, so that it is left; gives the rig.
+fn left_desk(rig: Rig, dir: &str, at: i64) -> Rig {
+    let kitty = rig.start_kitty(&[]);
+    let id = kitty.launch(&rig.dir(dir), &[]);
+    kitty.shows(id, "$");
+    rig.tick(at);
+    rig.tick(at + 21);
+    kitty.crash();
+    rig.tick(at + 25);
+    rig
+}
+
+#[test]
+fn one_that_went_after_another_was_brought_back_is_offered_too() {
+    let rig = Rig::new("/bin/bash", true);
+    let older = rig.start_kitty(&[]);
+    older.launch(&rig.dir("older"), &[]);
+    rig.tick(0);
+    rig.tick(21);
+    let rig = left_desk(rig, "newer", 100);
+    assert!(startup(&rig).contains("/newer"), "{}", startup(&rig));
+    let taker = rig.start_kitty(&[]);
+    rig.kittymux_ok(Some(&taker), &["sessions", "restore", "last"]);
+    assert_eq!(windows(&startup(&rig)), 0);
+    older.crash();
+    rig.tick(200);
+    assert!(startup(&rig).contains("/older"), "{}", startup(&rig));
+}
+
+#[test]
+fn a_desk_that_cannot_be_loaded_hides_no_other() {
+    let rig = left_desk(Rig::new("/bin/bash", true), "one", 0);
+    let rig = left_desk(rig, "two", 100);
+    let sessions = rig.state().join("sessions");
+    let damaged = std::fs::read_dir(&sessions)
+        .expect("there")
+        .flatten()
+        .map(|e| e.path())
+        .find(|p| {
+            text(p).contains("/two")
+                && p.file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with("autosave-"))
+        })
+        .expect("the newer one");
+    let first_line = text(&damaged).lines().next().expect("a line").to_owned();
+    std::fs::write(&damaged, first_line + "\nlaunch --bogus\n").expect("written");
+    rig.tick(200);
+    assert!(startup(&rig).contains("/one"), "{}", startup(&rig));
+    let said = rig.kittymux_ok(None, &["sessions", "restore", "--dry-run", "last"]);
+    assert!(said.contains("/one"), "{said}");
+}
+
+#[test]
+fn a_copy_that_a_person_made_is_theirs() {
+    let mut rig = left_desk(Rig::new("/bin/bash", true), "one", 0);
+    let sessions = rig.state().join("sessions");
+    let own = sessions.join("autosave-keep.kitty-session");
+    let any = std::fs::read_dir(&sessions)
+        .expect("there")
+        .flatten()
+        .map(|e| e.path())
+        .find(|p| {
+            p.file_name()
+                .is_some_and(|n| n.to_string_lossy().starts_with("autosave-"))
+        })
+        .expect("a desk");
+    std::fs::copy(any, &own).expect("copied");
+    for n in 1..7 {
+        rig = left_desk(rig, &format!("d{n}"), n * 100);
+    }
+    assert!(own.exists());
+    let desks = std::fs::read_dir(&sessions).expect("there").flatten();
+    let desks = desks.filter(|e| {
+        let name = e.file_name().to_string_lossy().into_owned();
+        name.starts_with("autosave-") && name != "autosave-keep.kitty-session"
+    });
+    assert_eq!(desks.count(), 5);
+}
+
+#[test]
+fn a_clock_that_is_set_forgets_no_conversation() {
+    let scene = Scene::new();
+    let id = scene.type_in(&scene.rig.dir("p"), "codex", "(new)");
+    scene.kitty.send(id, "hello\r");
+    scene.kitty.shows(id, "heard hello");
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let file = own_save(&scene.rig, &scene.kitty);
+    let before = sids(&text(&file));
+    assert!(before.len() == 1 && !before[0].is_empty(), "{before:?}");
+    for (later, wall) in [(30, 60), (100, 7200), (200, -3600)] {
+        let (later, wall) = (later.to_string(), (wall).to_string());
+        let env = [
+            ("KITTYMUX_BOOT_SHIFT", later.as_str()),
+            ("KITTYMUX_WALL_SHIFT", wall.as_str()),
+        ];
+        let done = scene.rig.kittymux_with(None, &["--tick"], &env);
+        assert!(done.status.success(), "{done:?}");
+        assert_eq!(sids(&text(&file)), before, "{later} {wall}");
+    }
+}
+
+#[test]
+fn a_session_that_is_open_already_is_named_as_what_is_missing() {
+    let rig = Rig::new("/bin/bash", true);
+    let path = rig.file("one.kitty-session", "new_tab one\nlaunch\n");
+    let open_one = format!("goto_session {}", path.display());
+    let kitty = rig.start_kitty(&[]);
+    kitty.act(&open_one);
+    until("its window", || (kitty.windows().len() == 2).then_some(()));
+    rig.tick(0);
+    rig.tick(21);
+    kitty.crash();
+    let kitty = rig.start_kitty(&[]);
+    kitty.act(&open_one);
+    until("its window", || (kitty.windows().len() == 2).then_some(()));
+    let done = rig.kittymux(Some(&kitty), &["sessions", "restore", "last"]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    assert!(
+        said.contains("the session \"one\" is open already"),
+        "{said}"
+    );
+}
