@@ -2,13 +2,16 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+BINARY ?= $(shell cat target/built 2>/dev/null)
 CARGO ?= cargo
 # The static target of this machine; empty where it cannot be had (said by tests/target.sh).
 TARGET := $(shell tests/target.sh)
 OUT = $(or $(CARGO_TARGET_DIR),target)/$(if $(TARGET),$(TARGET)/)release
 TARGET_FLAG = $(if $(TARGET),--target $(TARGET))
 
-.PHONY: help build demo test test-real lint bench install uninstall clean
+.PHONY: help build demo test test-real lint bench dist dist-test source deb install uninstall clean
+# What packaging/install.sh reads.
+export PREFIX DESTDIR BINARY HOST_BINARY
 
 help: ## list the targets
 	@awk -F': ## ' '/^[a-z-]+: ## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,13 +38,23 @@ lint: ## formatting, clippy, the house rules
 bench: ## measure what the budget names; ratios within one run
 	benches/run.sh
 
-install: ## install to $(DESTDIR)$(PREFIX)
-	@test -x "$$(cat target/built 2>/dev/null)" || { echo "run make build first"; exit 1; }
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$$(cat target/built)" "$(DESTDIR)$(PREFIX)/bin/kittymux"
+dist: ## write the release archive and its checksum to dist/
+	packaging/dist.sh
 
-uninstall: ## take the installed files away
-	rm -f "$(DESTDIR)$(PREFIX)/bin/kittymux"
+dist-test: ## build the archive twice, in two places, and look into it
+	tests/dist.sh
+
+source: ## write the source archive with all it is built from to dist/
+	packaging/source.sh
+
+deb: ## write a Debian package of the release build to dist/
+	packaging/debian/build.sh
+
+install: ## install to $(DESTDIR)$(PREFIX)
+	@packaging/install.sh install
+
+uninstall: ## take exactly the installed files away
+	@packaging/install.sh uninstall
 
 clean:
 	$(CARGO) clean

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 missing=
-for tool in bash zsh fish python3; do
+for tool in bash zsh fish python3 mandoc; do
     command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
 done
 if [ -n "$missing" ]; then

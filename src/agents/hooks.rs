@@ -1,6 +1,14 @@
 //! What agents tell the programs they run on their events ("hooks"): which fields of the payload say
 //! what, and which of their events mean something to us. The names are data of the definitions.
 
+pub mod edit;
+mod groups;
+pub mod notify;
+mod script;
+pub mod setup;
+
+pub use setup::Setup;
+
 use super::id_form::IdForm;
 use crate::sys::json::{self, JsonValue};
 
@@ -82,8 +90,9 @@ impl Ending {
 /// The names in an agent's payloads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// The field with the event's name.
-    pub event: String,
+    /// Fields with the event's name, the first that is there counts. None: the hook's own command
+    /// names it.
+    pub event: Vec<String>,
     /// Fields with the session id, the first that is there counts.
     pub sid: Vec<String>,
     /// Fields with the directory.
@@ -92,6 +101,11 @@ pub struct Hooks {
     pub detail: Vec<String>,
     /// Fields that only events of an agent inside the conversation have: those are left out.
     pub nested: Vec<String>,
+    /// A field, and how its text, or the first of its list, begins in a conversation that the agent
+    /// keeps for itself: those are left out.
+    pub hidden: Vec<String>,
+    /// The arguments of a process of the agent's own between it and its hooks.
+    pub worker: Vec<String>,
     /// Names of events that mean [`Event::Start`].
     pub start: Vec<String>,
     /// … [`Event::Prompt`].
@@ -106,6 +120,14 @@ pub struct Hooks {
     pub leaves: Vec<String>,
     /// … [`Ending::Exit`].
     pub exits: Vec<String>,
+    /// What the agent wants to read from its hook; may be empty.
+    pub says: String,
+    /// Why nothing can be put into its settings; empty where it can.
+    pub unknown: String,
+    /// Where the hook is put in.
+    pub setup: Option<Setup>,
+    /// Where it is put in only when the person asks for more.
+    pub more: Option<Setup>,
 }
 
 /// One event, as an agent told it.
@@ -125,9 +147,9 @@ pub struct Told {
 
 impl Hooks {
     /// The keys of a definition's `hooks`.
-    pub const KEYS: [&str; 12] = [
-        "cwd", "detail", "done", "end", "event", "exits", "leaves", "nested", "prompt", "sid",
-        "start", "waiting",
+    pub const KEYS: [&str; 18] = [
+        "cwd", "detail", "done", "end", "event", "exits", "hidden", "leaves", "more", "nested",
+        "prompt", "says", "setup", "sid", "start", "unknown", "waiting", "worker",
     ];
 
     /// The list behind a key.
@@ -144,23 +166,26 @@ impl Hooks {
             "end" => &mut self.end,
             "leaves" => &mut self.leaves,
             "exits" => &mut self.exits,
+            "hidden" => &mut self.hidden,
+            "worker" => &mut self.worker,
             _ => return None,
         })
     }
 
     /// What a payload means; `None`: nothing to us, or it is not believed (an id that is none).
+    /// `named`: the event, where the command names it.
     #[must_use]
-    pub fn read(&self, payload: &JsonValue, id: &IdForm) -> Option<Told> {
+    pub fn read(&self, payload: &JsonValue, named: Option<&str>, id: &IdForm) -> Option<Told> {
         let text = |fields: &[String]| {
             let found = |f: &String| json::text_at(payload, f).filter(|t| !t.is_empty());
             fields.iter().find_map(found)
         };
         let is_set =
             |f: &String| json::member(payload, f).is_some_and(|v| !matches!(v, JsonValue::Null));
-        if self.nested.iter().any(is_set) {
+        if self.nested.iter().any(is_set) || self.is_hidden(payload) {
             return None;
         }
-        let name = json::text_at(payload, &self.event)?;
+        let name = named.or_else(|| text(&self.event))?;
         let means = [
             (Event::Start, &self.start),
             (Event::Prompt, &self.prompt),
@@ -192,6 +217,17 @@ impl Hooks {
             detail: detail.to_owned(),
         })
     }
+
+    fn is_hidden(&self, payload: &JsonValue) -> bool {
+        let [field, begin] = &self.hidden[..] else {
+            return false;
+        };
+        let first = match json::member(payload, field) {
+            Some(JsonValue::Array(texts)) => texts.first(),
+            other => other,
+        };
+        matches!(first, Some(JsonValue::String(text)) if text.starts_with(begin.as_str()))
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +243,7 @@ mod tests {
             .hooks
             .as_ref()
             .expect("claude has hooks")
-            .read(&payload, &claude.id)
+            .read(&payload, None, &claude.id)
     }
 
     const SID: &str = "0a1b2c3d-0000-4000-8000-000000000001";

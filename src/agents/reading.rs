@@ -1,12 +1,12 @@
 //! From the text of a definitions file to definitions, with the line and key of every mistake.
 
 mod index;
+mod of_hooks;
 mod ways;
 
 pub use index::{Index, index};
 
 use super::definitions::{Definition, Flags, Form, Positional, Probe, Scope};
-use super::hooks::Hooks;
 use super::id_form::IdForm;
 use crate::sys::json::{self, JsonValue, Member};
 use crate::sys::token::fingerprint;
@@ -73,23 +73,24 @@ const KEYS: [&str; 32] = [
 /// Reads a whole file. A wrong entry gives a problem and no definition.
 #[must_use]
 pub fn entries(bytes: &[u8], own: bool) -> (Vec<Definition>, Vec<Problem>) {
-    let wrong = |line, what: &str| {
-        let problem = Problem {
-            line,
-            key: String::new(),
-            what: what.to_owned(),
-        };
-        (Vec::new(), vec![problem])
-    };
     let text = match json::guard(bytes, LIMIT) {
         Ok(text) => text,
-        Err(e) => return wrong(e.line, &format!("this is not JSON: {}", e.what)),
+        Err(e) => {
+            let problem = Problem {
+                line: e.line,
+                key: String::new(),
+                what: format!("this is not JSON: {}", e.what),
+            };
+            return (Vec::new(), vec![problem]);
+        }
     };
     let Some(members) = json::members(&text) else {
-        return wrong(
-            1,
-            "the file must be one { } object with a key for each agent",
-        );
+        let problem = Problem {
+            line: 1,
+            key: String::new(),
+            what: "the file must be one { } object with a key for each agent".to_owned(),
+        };
+        return (Vec::new(), vec![problem]);
     };
     let mut found: Vec<Definition> = Vec::new();
     let mut problems = Vec::new();
@@ -149,15 +150,19 @@ impl Place<'_> {
         let members =
             json::members(self.raw()).ok_or_else(|| self.problem("this must be a { } object"))?;
         for member in members.iter().filter(|m| !m.name.starts_with('_')) {
-            let place = Place {
-                text: self.text,
-                member,
-                start: self.start + self.member.value.start,
-                path: format!("{}.{}", self.path, member.name),
-            };
-            each(&member.name, &place)?;
+            each(&member.name, &self.at(member))?;
         }
         Ok(())
+    }
+
+    /// A member of this object.
+    fn at<'a>(&'a self, member: &'a Member) -> Place<'a> {
+        Place {
+            text: self.text,
+            member,
+            start: self.start + self.member.value.start,
+            path: format!("{}.{}", self.path, member.name),
+        }
     }
 
     fn texts(&self) -> Result<Vec<String>, Problem> {
@@ -321,7 +326,7 @@ fn entry(place: &Place<'_>, own: bool) -> Result<Definition, Problem> {
                 })?;
             }
             "find" => d.find = ways::read(at)?,
-            "hooks" => d.hooks = Some(hooks(at)?),
+            "hooks" => d.hooks = Some(of_hooks::hooks(at)?),
             "verified" => d.verified = at.yes_or_no()?,
             "keeps_argv" => d.keeps_argv = at.yes_or_no()?,
             "version" => d.version = Some(at.text_of()?),
@@ -373,22 +378,6 @@ fn probe(place: &Place<'_>) -> Result<Probe, Problem> {
         Ok(())
     })?;
     Ok(probe)
-}
-
-fn hooks(place: &Place<'_>) -> Result<Hooks, Problem> {
-    let mut hooks = Hooks::default();
-    place.inside(|key, at| {
-        match hooks.list(key) {
-            Some(list) => *list = at.texts()?,
-            None if key == "event" => hooks.event = at.text_of()?,
-            None => return Err(at.unknown(key, &Hooks::KEYS)),
-        }
-        Ok(())
-    })?;
-    if hooks.event.is_empty() {
-        return Err(place.problem("\"event\" must name the field that holds the event's name"));
-    }
-    Ok(hooks)
 }
 
 /// How many letters must change to make one word of the other.

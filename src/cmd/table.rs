@@ -1,16 +1,15 @@
 //! The one list of verbs with their options and texts: parsing and every help text come from it.
 
+mod dispatch;
 mod help;
+mod hooks;
 
+pub use dispatch::dispatch;
 pub use help::help;
-use help::{usage, verb_help};
-
-use std::ffi::OsString;
+pub(super) use help::usage;
 
 use super::exit::Exit;
-use crate::sys::bytes::from_os;
 use crate::sys::fault::Outcome;
-use crate::sys::out;
 
 /// An option of a verb.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +57,14 @@ impl Args {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.options.iter().any(|(n, _)| *n == name)
+    }
+
+    /// All values of an option, in order.
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.options
+            .iter()
+            .filter(move |(n, _)| *n == name)
+            .map(|(_, v)| v.as_str())
     }
 
     /// The value of an option; the last one counts.
@@ -190,7 +197,7 @@ pub const VERBS: &[Verb] = &[
     },
     Verb {
         words: &["sessions", "rewrite"],
-        args: "FILE…",
+        args: "FILE|NAME…",
         most: 256,
         about: "make files that kitty saved by itself ask for their agents",
         more: "Without kitty nobody knows what ran, so only what a file says twice is believed: windows with\n\
@@ -299,17 +306,45 @@ pub const VERBS: &[Verb] = &[
         listed: true,
         run: super::reopen::run,
     },
+    hooks::SETUP,
+    hooks::REMOVE,
+    hooks::STATUS,
+    hooks::HOOK,
     Verb {
-        words: &["hook"],
-        args: "AGENT",
+        words: &["completions"],
+        args: "bash|zsh|fish",
         most: 1,
-        about: "what an agent's hook runs: write down one event of it",
-        more: "The event comes on standard input, as JSON. From then on a save knows the conversation by the\n\
-               agent's own word, and the journal what it does. It prints nothing and never fails the agent.",
+        about: "print the file with which a shell completes kittymux",
+        more: "Packages install it. By hand: for bash, `source` what it prints in ~/.bashrc; for zsh, write it to\n\
+               a file _kittymux in a directory of fpath; for fish, to completions/kittymux.fish beside your\n\
+               config.fish. Names of saves and agents are looked up as you complete.",
+        examples: &[("kittymux completions bash", "the file for bash")],
+        options: &[],
+        listed: true,
+        run: super::completions::run,
+    },
+    Verb {
+        words: &["man"],
+        args: "",
+        most: 0,
+        about: "print the manual page",
+        more: "It is the page's source: to read it where it is not installed, write it to kittymux.1 and run\n\
+               man ./kittymux.1",
+        examples: &[("kittymux man", "kittymux.1")],
+        options: &[],
+        listed: true,
+        run: super::man::run,
+    },
+    Verb {
+        words: &["complete"],
+        args: "",
+        most: usize::MAX,
+        about: "what a shell asks as it completes a command line",
+        more: "",
         examples: &[],
         options: &[],
         listed: false,
-        run: super::hook::run,
+        run: super::completions::complete,
     },
     Verb {
         words: &["notice"],
@@ -323,120 +358,6 @@ pub const VERBS: &[Verb] = &[
         run: super::notice::run,
     },
 ];
-
-/// Runs a command line (without the program's own name).
-#[must_use]
-pub fn dispatch(words: Vec<OsString>) -> Exit {
-    let words: Vec<String> = words.iter().map(|w| from_os(w)).collect();
-    match words.first().map(String::as_str) {
-        None => return finish(super::overview::run()),
-        Some("--tick") if words.len() == 1 => return finish(super::tick::run()),
-        Some("--version" | "-V") => {
-            out::data(concat!("kittymux ", env!("CARGO_PKG_VERSION"), "\n"));
-            return Exit::Done;
-        }
-        Some("--help" | "-h" | "help") if words.len() == 1 => {
-            out::data(&help());
-            return Exit::Done;
-        }
-        _ => {}
-    }
-    let Some(verb) = VERBS
-        .iter()
-        .filter(|v| starts_with(&words, v.words))
-        .max_by_key(|v| v.words.len())
-    else {
-        return unknown(&words);
-    };
-    match parse(verb, &words[verb.words.len()..]) {
-        Ok(Some(args)) => finish((verb.run)(&args)),
-        Ok(None) => {
-            out::data(&verb_help(verb));
-            Exit::Done
-        }
-        Err(why) => {
-            out::message(&format!("{why}\nusage: {}", usage(verb)));
-            Exit::UsedWrongly
-        }
-    }
-}
-
-fn finish(outcome: Outcome<Exit>) -> Exit {
-    outcome.unwrap_or_else(|fault| {
-        out::message(&fault.to_string());
-        Exit::CouldNot
-    })
-}
-
-fn starts_with(words: &[String], verb: &[&str]) -> bool {
-    words.len() >= verb.len() && words.iter().zip(verb).all(|(a, b)| a == b)
-}
-
-fn unknown(words: &[String]) -> Exit {
-    let group: Vec<&Verb> = VERBS
-        .iter()
-        .filter(|v| {
-            v.listed && v.words.len() > 1 && Some(v.words[0]) == words.first().map(String::as_str)
-        })
-        .collect();
-    if !group.is_empty() && words.get(1).is_none_or(|w| w == "--help" || w == "-h") {
-        out::data(
-            &group
-                .iter()
-                .map(|v| format!("{}\n    {}\n", usage(v), v.about))
-                .collect::<String>(),
-        );
-        return if words.len() == 1 {
-            Exit::UsedWrongly
-        } else {
-            Exit::Done
-        };
-    }
-    let shown = out::clip(
-        &out::visible(&words.iter().take(2).cloned().collect::<Vec<_>>().join(" ")),
-        60,
-    );
-    out::message(&format!(
-        "there is no \"{shown}\"; kittymux --help lists what there is"
-    ));
-    Exit::UsedWrongly
-}
-
-/// Parses the words behind a verb; `None`: help was asked for.
-fn parse(verb: &Verb, words: &[String]) -> Result<Option<Args>, String> {
-    use lexopt::Arg;
-    let mut parser = lexopt::Parser::from_args(words.iter().map(|w| crate::sys::bytes::to_os(w)));
-    let mut args = Args::default();
-    let plain = |e: lexopt::Error| out::visible(&e.to_string());
-    while let Some(arg) = parser.next().map_err(plain)? {
-        match arg {
-            Arg::Long("help") | Arg::Short('h') => return Ok(None),
-            Arg::Long(name) => {
-                let Some(option) = verb.options.iter().find(|o| o.name == name) else {
-                    return Err(format!("it has no option --{}", out::visible(name)));
-                };
-                let value = if option.value.is_empty() {
-                    String::new()
-                } else {
-                    from_os(&parser.value().map_err(plain)?)
-                };
-                args.options.push((option.name, value));
-            }
-            Arg::Short(letter) => {
-                return Err(format!(
-                    "it has no option -{}",
-                    out::visible(&letter.to_string())
-                ));
-            }
-            Arg::Value(word) => args.words.push(from_os(&word)),
-        }
-    }
-    if args.words.len() > verb.most {
-        let extra = out::clip(&out::visible(&args.words[verb.most]), 40);
-        return Err(format!("\"{extra}\" is one word too many"));
-    }
-    Ok(Some(args))
-}
 
 #[cfg(test)]
 #[path = "table_tests.rs"]

@@ -1,4 +1,7 @@
+use super::dispatch::parse;
+use super::help::verb_help;
 use super::*;
+use crate::sys::out;
 
 fn verb(name: &str) -> &'static Verb {
     VERBS

@@ -63,19 +63,19 @@ pub fn write_kitty_files(state: &State, kittymux: Option<&str>) -> Outcome<Kitty
 /// Whether all files that kitty and the shells load are there, as they would be written now.
 #[must_use]
 pub fn are_written(state: &Path, kittymux: &str) -> bool {
-    let has = |dir: &str, name: &str, text: &str| {
+    let is_so = |dir: &str, name: &str, text: &str| {
         let path = state.join(dir).join(name);
         std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
     };
-    has("kitty", "kittymux_capture.py", CAPTURE)
-        && has("kitty", "kittymux_watcher.py", WATCHER)
-        && has(
+    is_so("kitty", "kittymux_capture.py", CAPTURE)
+        && is_so("kitty", "kittymux_watcher.py", WATCHER)
+        && is_so(
             "kitty",
             "kittymux.conf",
             &conf(&from_os(state.as_os_str()), kittymux),
         )
-        && has("shell", "kittymux.bash", BASH)
-        && has("shell/zsh", ".zshenv", ZSHENV)
+        && is_so("shell", "kittymux.bash", BASH)
+        && is_so("shell/zsh", ".zshenv", ZSHENV)
 }
 
 /// `kittymux.conf` with its paths filled in. A program on a `map` line is a word of kitty's; the

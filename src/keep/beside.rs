@@ -7,11 +7,21 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::sys::fault::{Fault, Outcome, shown_path};
+use crate::sys::fault_point::pass;
 use crate::sys::private_file::read_foreign;
 use crate::sys::token::random_id;
 
 /// What the original is called: FILE.bak.
 pub const ENDING: &str = ".bak";
+
+/// What becomes of the original and of the file's mode.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner<'a> {
+    /// The ending of the file that keeps the original; `None`: nothing is kept.
+    pub keep: Option<&'a str>,
+    /// Whether the mode stays, and is not made private.
+    pub mode: bool,
+}
 
 /// Puts `new` in the place of `path`, which holds `old`, and gives the path of the original. A link
 /// stays one: the file it leads to is replaced.
@@ -20,33 +30,50 @@ pub const ENDING: &str = ".bak";
 /// When it is not the person's own, was changed meanwhile, or cannot be written; then it stands as
 /// it was.
 pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Outcome<PathBuf> {
+    let manner = Manner {
+        keep: Some(ENDING),
+        mode: false,
+    };
+    replace_so(path, old, new, manner)
+}
+
+/// As [`replace`], in this manner.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_so(path: &Path, old: &[u8], new: &[u8], manner: Manner<'_>) -> Outcome<PathBuf> {
     let real = path
         .canonicalize()
         .map_err(|e| Fault::file("find", path, e))?;
-    let owner = fs::metadata(&real)
-        .map_err(|e| Fault::file("look at", &real, e))?
-        .uid();
+    let now = fs::metadata(&real).map_err(|e| Fault::file("look at", &real, e))?;
+    let owner = now.uid();
     if owner != rustix::process::geteuid().as_raw() {
         return Err(Fault::refused(format!(
             "{} belongs to another user; it is left alone",
             shown_path(&real)
         )));
     }
-    let original = with_ending(&real);
-    match create(&original) {
-        Ok(file) => {
+    let original = with_ending(&real, manner.keep.unwrap_or(ENDING));
+    match manner.keep.map(|_| create(&original)) {
+        None => {}
+        Some(Ok(file)) => {
             if let Err(e) = fill(file, old) {
                 let _ = fs::remove_file(&original);
                 return Err(Fault::file("write", &original, e));
             }
         }
         // The first one is the original; later ones are files of ours.
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(e) => return Err(Fault::file("create", &original, e)),
+        Some(Err(e)) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Some(Err(e)) => return Err(Fault::file("create", &original, e)),
     }
     let temp = real.with_file_name(format!(".kittymux-{}", random_id()));
     let done = create(&temp)
-        .and_then(|file| fill(file, new))
+        .and_then(|file| {
+            if manner.mode {
+                file.set_permissions(now.permissions())?;
+            }
+            fill(file, new)
+        })
         .map_err(|e| Fault::file("write", &temp, e))
         .and_then(|()| {
             // Longer than it was is another file too.
@@ -75,10 +102,35 @@ fn changed(path: &Path) -> Fault {
     ))
 }
 
-fn with_ending(path: &Path) -> PathBuf {
+/// Where the original of `path` is kept, with this ending.
+#[must_use]
+pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(ENDING);
+    name.push(ending);
     PathBuf::from(name)
+}
+
+/// Makes the file `path`, which is not there, and the directories it needs.
+///
+/// # Errors
+/// When it is there meanwhile, or cannot be written; then nothing is left.
+pub fn make(path: &Path, bytes: &[u8]) -> Outcome<()> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(dir).map_err(|e| Fault::file("create", dir, e))?;
+    let temp = path.with_file_name(format!(".kittymux-{}", random_id()));
+    let done = create(&temp)
+        .and_then(|file| fill(file, bytes))
+        .map_err(|e| Fault::file("write", &temp, e))
+        .and_then(|()| {
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(changed(path));
+            }
+            fs::rename(&temp, path).map_err(|e| Fault::file("create", path, e))
+        });
+    if done.is_err() {
+        let _ = fs::remove_file(&temp);
+    }
+    done
 }
 
 /// A new file that only we read; a link of that name is not followed.
@@ -91,6 +143,7 @@ fn create(path: &Path) -> std::io::Result<File> {
 }
 
 fn fill(mut file: File, bytes: &[u8]) -> std::io::Result<()> {
+    pass("write")?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -12,6 +12,7 @@ pub mod names;
 pub mod publish;
 pub mod records;
 pub mod saves;
+pub mod settings_file;
 pub mod state;
 pub mod taken;
 pub mod tick_state;

@@ -5,14 +5,16 @@
 //! The guard checks the whole grammar first, so that they only see what they survive.
 
 mod guard;
+pub mod loose;
 mod spans;
+pub mod splice;
 mod write;
 
 use nanoserde::{DeJson, DeJsonErrReason};
 pub use tinyjson::JsonValue;
 
 pub use guard::{MAX_DEPTH, Wrong, guard};
-pub use spans::{Member, elements, members, plain};
+pub use spans::{Member, elements, members, plain, walk};
 pub use write::{Object, list, push_string};
 
 /// Guards and decodes a typed document.

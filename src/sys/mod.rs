@@ -15,4 +15,5 @@ pub mod proc;
 
 pub mod signals;
 pub mod token;
+pub mod toml;
 pub mod tty;

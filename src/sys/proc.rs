@@ -209,6 +209,26 @@ pub fn ancestors(pid: i32) -> Vec<Stat> {
     chain
 }
 
+/// Everything about our parent, its parent and so on, nearest first; at most 64. It ends below the
+/// first without a terminal that stands above one with one: whoever gives the terminal.
+#[must_use]
+pub fn above() -> Vec<Process> {
+    let mut chain: Vec<Process> = Vec::new();
+    let mut next = rustix::process::getppid().map_or(0, rustix::process::Pid::as_raw_pid);
+    let mut on_terminal = false;
+    while next > 1 && chain.len() < 64 {
+        let Some(held) = Held::open(next) else { break };
+        if on_terminal && held.stat().tty == 0 {
+            break;
+        }
+        on_terminal |= held.stat().tty != 0;
+        let Some(process) = held.process() else { break };
+        next = process.stat.parent;
+        chain.push(process);
+    }
+    chain
+}
+
 /// Splits the text between NUL bytes: `a\0b\0` → `[a, b]`; empty words are kept.
 #[cfg(any(test, not(target_os = "macos")))]
 fn words(bytes: &[u8]) -> Vec<String> {
@@ -240,6 +260,16 @@ mod tests {
         let wall = started_wall_ns(me).expect("a start time");
         let age = crate::sys::clock::wall_ns().abs_diff(wall) / 1_000_000_000;
         assert!(age < 3600, "{age}");
+    }
+
+    #[test]
+    fn those_above_us_are_our_ancestors() {
+        let above: Vec<ProcId> = above().iter().map(|p| p.stat.id).collect();
+        let all: Vec<ProcId> = ancestors(me().pid).iter().map(|s| s.id).collect();
+        assert!(
+            !above.is_empty() && all.starts_with(&above),
+            "{above:?} {all:?}"
+        );
     }
 
     #[test]

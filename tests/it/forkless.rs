@@ -96,6 +96,11 @@ fn list_and_save_start_no_process() {
         &[],
         &["--version"],
         &["--help"],
+        &["man"],
+        &["completions", "bash"],
+        &["complete", "--", "sessions", "restore", ""],
+        &["complete", "--", "sessions", "check", ""],
+        &["complete", "--", "sessions", "reopen", ""],
     ] {
         starts_nothing(&rig, &kitty, words);
     }

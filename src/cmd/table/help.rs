@@ -4,7 +4,7 @@ use super::{VERBS, Verb};
 use crate::sys::out;
 
 /// The line that shows how a verb is called.
-pub(super) fn usage(verb: &Verb) -> String {
+pub(in crate::cmd) fn usage(verb: &Verb) -> String {
     let options: String = verb
         .options
         .iter()

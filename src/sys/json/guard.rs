@@ -16,6 +16,19 @@ pub struct Wrong {
     pub column: usize,
 }
 
+impl Wrong {
+    /// `what` is wrong at the offset `at` of `bytes`.
+    #[must_use]
+    pub fn at(bytes: &[u8], at: usize, what: &str) -> Self {
+        let before = &bytes[..at.min(bytes.len())];
+        Self {
+            what: what.to_owned(),
+            line: 1 + before.iter().filter(|b| **b == b'\n').count(),
+            column: 1 + before.iter().rev().take_while(|b| **b != b'\n').count(),
+        }
+    }
+}
+
 impl std::fmt::Display for Wrong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
@@ -59,12 +72,7 @@ enum Inside {
 
 impl Scan<'_> {
     fn wrong(&self, what: &str) -> Wrong {
-        let before = &self.bytes[..self.at.min(self.bytes.len())];
-        Wrong {
-            what: what.to_owned(),
-            line: 1 + before.iter().filter(|b| **b == b'\n').count(),
-            column: 1 + before.iter().rev().take_while(|b| **b != b'\n').count(),
-        }
+        Wrong::at(self.bytes, self.at, what)
     }
 
     fn peek(&self) -> Option<u8> {

@@ -21,6 +21,31 @@ pub struct Member {
 /// Only for a text that [`guard`] accepted.
 #[must_use]
 pub fn members(text: &str) -> Option<Vec<Member>> {
+    let mut found = Vec::new();
+    let mut is_whole = true;
+    walk(text, |raw, span, value| {
+        let name = match raw.contains('\\') {
+            false => Some(raw.to_owned()),
+            true => decoded(&text[span.start..=span.start + raw.len() + 1]),
+        };
+        is_whole = name.is_some();
+        found.extend(name.map(|name| Member { name, span, value }));
+        is_whole
+    })?;
+    is_whole.then_some(found)
+}
+
+fn decoded(name: &str) -> Option<String> {
+    DeJson::deserialize_json(&guard(name.as_bytes(), usize::MAX).ok()?).ok()
+}
+
+/// Shows `each` member of the outermost object of `text`, until it says to stop: its name as it is
+/// written, without the quotes, and the spans of a [`Member`]. `None` when it is no object. Only for a
+/// text that [`guard`] accepted.
+pub fn walk(
+    text: &str,
+    mut each: impl FnMut(&str, Range<usize>, Range<usize>) -> bool,
+) -> Option<()> {
     let bytes = text.as_bytes();
     let blank = |at: &mut usize| {
         while bytes.get(*at).is_some_and(u8::is_ascii_whitespace) {
@@ -33,28 +58,22 @@ pub fn members(text: &str) -> Option<Vec<Member>> {
         return None;
     }
     at += 1;
-    let mut found = Vec::new();
     loop {
         blank(&mut at);
         if bytes.get(at) == Some(&b'}') {
-            return Some(found);
+            return Some(());
         }
         let start = at;
         at = value_end(bytes, at)?;
-        let name = match plain(text.get(start..at)?) {
-            Some(name) => name.to_owned(),
-            None => DeJson::deserialize_json(&guard(&bytes[start..at], usize::MAX).ok()?).ok()?,
-        };
+        let name = text.get(start + 1..at.checked_sub(1)?)?;
         blank(&mut at);
         at += 1;
         blank(&mut at);
         let value = at;
         at = value_end(bytes, at)?;
-        found.push(Member {
-            name,
-            span: start..at,
-            value: value..at,
-        });
+        if !each(name, start..at, value..at) {
+            return Some(());
+        }
         blank(&mut at);
         if bytes.get(at) == Some(&b',') {
             at += 1;
@@ -106,10 +125,15 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
         match bytes.get(at)? {
             b'"' => {
                 at += 1;
-                while *bytes.get(at)? != b'"' {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                loop {
+                    let rest = bytes.get(at..)?;
+                    let end = rest.iter().position(|b| matches!(*b, b'"' | b'\\'))?;
+                    if rest[end] == b'"' {
+                        at += end + 1;
+                        break;
+                    }
+                    at += end + 2;
                 }
-                at += 1;
             }
             b'{' | b'[' => {
                 depth += 1;
@@ -119,8 +143,12 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
                 depth -= 1;
                 at += 1;
             }
-            b',' | b':' if depth > 0 => at += 1,
-            b if b.is_ascii_whitespace() && depth > 0 => at += 1,
+            // What else stands between brackets is passed over at once.
+            _ if depth > 0 => {
+                let rest = &bytes[at..];
+                let next = |b: &u8| matches!(*b, b'"' | b'{' | b'}' | b'[' | b']');
+                at += rest.iter().position(next)?;
+            }
             _ => {
                 while bytes
                     .get(at)

@@ -1,0 +1,423 @@
+//! `hooks setup`, `hooks remove`, `hooks status`: whether agents tell us which conversation they are
+//! in. Nothing is ever run here; settings are read and written.
+
+mod changes;
+
+use std::path::{Path, PathBuf};
+
+use super::exit::Exit;
+use super::setting;
+use super::table::Args;
+use crate::agents::definitions::{Definition, Definitions};
+use crate::agents::hooks::edit::{self, LIMIT, Rest, Standing, Who};
+use crate::agents::hooks::setup::Way;
+use crate::agents::hooks::{Hooks, Setup};
+use crate::keep::settings_file as file;
+use crate::keep::state::{State, stable_path};
+use crate::sys::bytes::{from_os, is_raw};
+use crate::sys::dirs;
+use crate::sys::fault::{Fault, Outcome, shown_path};
+use crate::sys::json::{Object, list};
+use crate::sys::out;
+
+/// Puts our hook in.
+///
+/// # Errors
+/// When it cannot be told where kittymux is.
+pub fn setup(args: &Args) -> Outcome<Exit> {
+    let defs = setting::definitions();
+    let Some(agents) = agents(args, &defs) else {
+        return Ok(Exit::UsedWrongly);
+    };
+    let dry = args.has("dry-run");
+    let program = program(dry)?;
+    let mut report = Report::new(&agents);
+    for (def, named) in agents {
+        let who = Who {
+            agent: &def.name,
+            program: &program,
+        };
+        let (setup, more) = match places(def) {
+            Ok(places) => places,
+            Err(why) => {
+                report.skipped(def, &why, named);
+                continue;
+            }
+        };
+        if !named && !is_installed(def) {
+            report.skipped(def, "not on PATH", false);
+            continue;
+        }
+        // What was asked for once is kept up to date.
+        let more = more.filter(|m| args.has("full") || is_there(m, &def.name));
+        for setup in [Some(setup), more].into_iter().flatten() {
+            report.done(def, put_in(setup, who, dry));
+        }
+    }
+    Ok(report.end())
+}
+
+/// Whether something of ours is in the settings file.
+fn is_there(setup: &Setup, agent: &str) -> bool {
+    let text = file::place(&setup.file).and_then(|path| file::read(&path, LIMIT));
+    let text = text.ok().flatten();
+    text.is_some_and(|t| matches!(edit::program_in(setup, agent, &t), Ok(Some(_))))
+}
+
+fn put_in(setup: &Setup, who: Who<'_>, dry: bool) -> Outcome<String> {
+    let path = file::place(&setup.file)?;
+    let old = file::read(&path, LIMIT)?;
+    let wrong = |why: String| left_alone(&path, &why);
+    let first = match &old {
+        Some(old) => edit::program_in(setup, who.agent, old)
+            .map_err(wrong)?
+            .is_none(),
+        None => true,
+    };
+    let new = edit::put_in(setup, who, old.as_deref()).map_err(wrong)?;
+    if old.as_deref() == Some(&new[..]) {
+        return Ok(format!("is in {} already", shown(&path)));
+    }
+    if dry {
+        let changes = changes::between(old.as_deref().unwrap_or_default(), &new);
+        return Ok(format!("would change {}\n{changes}", shown(&path)));
+    }
+    file::write(&path, old.as_deref(), &new, first)?;
+    let verb = match (&old, first) {
+        (None, _) => "made",
+        (_, true) => "put into",
+        (_, false) => "brought up to date in",
+    };
+    let mut said = format!("{verb} {}", shown(&path));
+    if !setup.warning.is_empty() {
+        said.push_str(&format!("\n  {}", setup.warning));
+    }
+    Ok(said)
+}
+
+/// Takes our hook out.
+///
+/// # Errors
+/// Never; what cannot be done is said.
+pub fn remove(args: &Args) -> Outcome<Exit> {
+    let defs = setting::definitions();
+    let Some(agents) = agents(args, &defs) else {
+        return Ok(Exit::UsedWrongly);
+    };
+    let mut report = Report::new(&agents);
+    let mut any = false;
+    for (def, named) in agents {
+        let (setup, more) = match places(def) {
+            Ok(places) => places,
+            Err(why) if named => {
+                report.skipped(def, &why, true);
+                continue;
+            }
+            Err(_) => continue,
+        };
+        let mut here = false;
+        for setup in [Some(setup), more].into_iter().flatten() {
+            match take_out(setup, &def.name, args.has("dry-run")) {
+                Ok(None) => {}
+                Ok(Some(said)) => {
+                    here = true;
+                    report.done(def, Ok(said));
+                }
+                Err(fault) => {
+                    here = true;
+                    report.done(def, Err(fault));
+                }
+            }
+        }
+        if !here && named {
+            report.done(def, Ok("nothing of ours is there".to_owned()));
+        }
+        any |= here || named;
+    }
+    if !any {
+        out::data("no agent's settings hold a hook of ours\n");
+    }
+    Ok(report.end())
+}
+
+/// What was done; `None`: nothing of ours is there.
+fn take_out(setup: &Setup, agent: &str, dry: bool) -> Outcome<Option<String>> {
+    let path = file::place(&setup.file)?;
+    let Some(old) = file::read(&path, LIMIT)? else {
+        return Ok(None);
+    };
+    let wrong = |why: String| left_alone(&path, &why);
+    if edit::program_in(setup, agent, &old)
+        .map_err(wrong)?
+        .is_none()
+    {
+        return Ok(None);
+    }
+    let kept = file::original(&path, LIMIT);
+    let original = kept.as_ref().map(|(_, bytes)| &bytes[..]);
+    let rest = edit::give_back(setup, agent, &old, original).map_err(wrong)?;
+    let shown_file = shown(&path);
+    if dry {
+        let new = match &rest {
+            Rest::Text(new) => &new[..],
+            Rest::Nothing => return Ok(Some(format!("would remove {shown_file}"))),
+        };
+        let changes = changes::between(&old, new);
+        return Ok(Some(format!("would change {shown_file}\n{changes}")));
+    }
+    let said = match &rest {
+        Rest::Text(new) => {
+            file::write(&path, Some(&old), new, false)?;
+            format!("taken out of {shown_file}")
+        }
+        Rest::Nothing => {
+            let instead: &[u8] = if setup.way == Way::Json { b"{}\n" } else { b"" };
+            file::remove(&path, &old, instead)?;
+            format!("removed {shown_file}, which held nothing else")
+        }
+    };
+    match (kept, rest) {
+        // What is kept is what stands there again.
+        (Some((kept, original)), Rest::Text(new)) if original == new => {
+            file::remove(&kept, &original, b"")?;
+            Ok(Some(said))
+        }
+        (Some((kept, _)), _) => Ok(Some(format!(
+            "{said}\n  it was changed since; as it was before: {}",
+            shown(&kept)
+        ))),
+        (None, _) => Ok(Some(said)),
+    }
+}
+
+/// What is told of an agent.
+struct Line {
+    agent: String,
+    state: &'static str,
+    file: Option<PathBuf>,
+    detail: String,
+}
+
+/// Shows which agents tell us.
+///
+/// # Errors
+/// When it cannot be told where kittymux is.
+pub fn status(args: &Args) -> Outcome<Exit> {
+    let defs = setting::definitions();
+    let Some(agents) = agents(args, &defs) else {
+        return Ok(Exit::UsedWrongly);
+    };
+    let program = program(true)?;
+    let lines: Vec<Line> = agents.iter().map(|(def, _)| line(def, &program)).collect();
+    if args.has("json") {
+        let agents = lines.iter().map(|l| {
+            let file = l.file.as_ref().map(|f| from_os(f.as_os_str()));
+            Object::new()
+                .text("agent", &l.agent)
+                .text("state", l.state)
+                .maybe("file", file.as_deref())
+                .maybe("detail", Some(l.detail.as_str()).filter(|d| !d.is_empty()))
+                .finish()
+        });
+        let document = Object::new()
+            .number("version", 1)
+            .raw("agents", &list(agents));
+        out::data(&format!("{}\n", document.finish()));
+        return Ok(Exit::Done);
+    }
+    let wide = lines
+        .iter()
+        .map(|l| out::width(&l.agent))
+        .max()
+        .unwrap_or(0);
+    let text: String = lines
+        .iter()
+        .map(|l| {
+            let place = l.file.as_deref().map(shown).unwrap_or_default();
+            let behind = match l.state {
+                "unreadable" => l.detail.clone(),
+                _ => format!("{place} {}", l.detail).trim().to_owned(),
+            };
+            let line = format!(
+                "{}  {}  {behind}",
+                out::pad(&l.agent, wide),
+                out::pad(l.state, 15)
+            );
+            format!("{}\n", line.trim_end())
+        })
+        .collect();
+    out::data(&text);
+    Ok(Exit::Done)
+}
+
+fn line(def: &Definition, program: &str) -> Line {
+    let told = |state, file, detail: String| Line {
+        agent: out::visible(&def.name),
+        state,
+        file,
+        detail,
+    };
+    let (setup, more) = match places(def) {
+        Ok(places) => places,
+        Err(why) => return told("unknown", None, why),
+    };
+    let more = more.filter(|m| is_there(m, &def.name));
+    let more = more.and_then(|m| file::place(&m.file).ok());
+    let more = more.map_or(String::new(), |path| format!("and {}", shown(&path)));
+    let path = match file::place(&setup.file) {
+        Ok(path) => path,
+        Err(fault) => return told("unknown", None, fault.to_string()),
+    };
+    let who = Who {
+        agent: &def.name,
+        program,
+    };
+    let standing = match file::read(&path, LIMIT) {
+        Ok(None) => Ok(Standing::Absent),
+        Ok(Some(text)) => edit::standing(setup, who, &text).map_err(|why| left_alone(&path, &why)),
+        Err(fault) => Err(fault),
+    };
+    match standing {
+        Err(fault) => told("unreadable", Some(path), fault.to_string()),
+        Ok(Standing::Whole) => told("installed", Some(path), more),
+        Ok(Standing::Differs) => told("changed since", Some(path), more),
+        Ok(Standing::Absent) if is_installed(def) => told("not installed", Some(path), more),
+        Ok(Standing::Absent) => told("agent not found", Some(path), more),
+    }
+}
+
+/// The agents that are meant, each with whether it was named; `None`: a name is wrong, which is said.
+fn agents<'a>(args: &Args, defs: &'a Definitions) -> Option<Vec<(&'a Definition, bool)>> {
+    let names: Vec<&str> = args
+        .values("agent")
+        .chain(args.words.iter().map(String::as_str))
+        .collect();
+    if names.is_empty() {
+        return Some(defs.iter().map(|d| (d, false)).collect());
+    }
+    let mut found: Vec<(&Definition, bool)> = Vec::new();
+    for name in names {
+        let Some(def) = defs.get(name).or_else(|| defs.by_program(name)) else {
+            out::message(&format!(
+                "there is no agent \"{}\": kittymux hooks status lists them",
+                out::clip(&out::visible(name), 40)
+            ));
+            return None;
+        };
+        if !found.iter().any(|(d, _)| d.name == def.name) {
+            found.push((def, true));
+        }
+    }
+    Some(found)
+}
+
+/// Where an agent is told, and where more; or why nobody knows.
+fn places(def: &Definition) -> Result<(&Setup, Option<&Setup>), String> {
+    let nobody = || "it is not known how it is told".to_owned();
+    let Some(hooks) = &def.hooks else {
+        return Err(nobody());
+    };
+    match hooks {
+        Hooks {
+            setup: Some(setup),
+            more,
+            ..
+        } => Ok((setup, more.as_ref())),
+        Hooks { unknown, .. } if !unknown.is_empty() => Err(unknown.clone()),
+        _ => Err(nobody()),
+    }
+}
+
+fn is_installed(def: &Definition) -> bool {
+    def.names
+        .iter()
+        .any(|n| dirs::find_program(Path::new(n)).is_some())
+}
+
+/// The path that the settings are to name. `look`: nothing may be written.
+fn program(look: bool) -> Outcome<String> {
+    let path = if look {
+        let known = State::existing()?.and_then(|s| s.self_path());
+        known
+            .or_else(stable_path)
+            .map(|p| from_os(p.as_os_str()))
+            .ok_or_else(|| {
+                Fault::refused("cannot tell where kittymux is: start it by its full path once")
+            })?
+    } else {
+        setting::own_path(&State::open()?)?
+    };
+    if is_raw(&path) || path.chars().any(char::is_control) {
+        return Err(Fault::refused(format!(
+            "settings cannot name the path {}: install kittymux elsewhere",
+            out::visible(&path)
+        )));
+    }
+    Ok(path)
+}
+
+fn left_alone(path: &Path, why: &str) -> Fault {
+    Fault::refused(format!(
+        "{} is left alone: {}",
+        shown(path),
+        out::visible(why)
+    ))
+}
+
+/// A path as a person writes it.
+fn shown(path: &Path) -> String {
+    match dirs::home()
+        .ok()
+        .and_then(|home| path.strip_prefix(home).ok().map(shown_path))
+    {
+        Some(below) => format!("~/{below}"),
+        None => shown_path(path),
+    }
+}
+
+/// Says what happened, a line for each agent.
+struct Report {
+    wide: usize,
+    failed: bool,
+}
+
+impl Report {
+    fn new(agents: &[(&Definition, bool)]) -> Self {
+        let wide = agents
+            .iter()
+            .map(|(d, _)| out::width(&out::visible(&d.name)))
+            .max();
+        Self {
+            wide: wide.unwrap_or(0),
+            failed: false,
+        }
+    }
+
+    fn begin(&self, def: &Definition) -> String {
+        out::pad(&out::visible(&def.name), self.wide)
+    }
+
+    fn done(&mut self, def: &Definition, what: Outcome<String>) {
+        match what {
+            Ok(said) => out::data(&format!("{}  {}\n", self.begin(def), said.trim_end())),
+            Err(fault) => {
+                self.failed = true;
+                out::message(&format!("{}: {fault}", out::visible(&def.name)));
+            }
+        }
+    }
+
+    fn skipped(&mut self, def: &Definition, why: &str, named: bool) {
+        self.failed |= named;
+        let line = format!("{}  skipped: {}\n", self.begin(def), out::visible(why));
+        out::data(&line);
+    }
+
+    fn end(&self) -> Exit {
+        if self.failed {
+            Exit::CouldNot
+        } else {
+            Exit::Done
+        }
+    }
+}
