@@ -12,18 +12,20 @@ use left::{Left, groups};
 
 use super::autosaved;
 use super::capture::{Capture, Choice};
-use super::desk::Ground;
 use super::desk::at_the_end::{self, End};
+use super::desk::{Desk, Ground, gather_trees};
 use super::exit::Exit;
 use super::plans;
 use super::save::take;
 use super::setting;
 use super::table::Args;
 use crate::keep::autosaves;
+use crate::keep::claims::Claims;
 use crate::keep::hook_records;
 use crate::keep::publish::Header;
 use crate::keep::state::State;
 use crate::kitty::session_file::{Origin, SessionFile};
+use crate::kitty::tree::OsWindow;
 use crate::resume::last_plan::LastPlan;
 use crate::resume::rewrite::record_text;
 use crate::sys::bytes::to_path;
@@ -74,8 +76,10 @@ pub fn run(args: &Args) -> Outcome<Exit> {
         // Another one is at it and takes this file along.
         return Ok(Exit::Done);
     };
-    // Its plan now: a later tick may have forgotten a kitty that is gone.
+    // Its plan now: a later tick may have forgotten a kitty that is gone. And what its agents are at,
+    // of those that have not ended yet.
     let plan = plan_of(&state, &group);
+    let early = look_early(&state, &left::read(&exits, &group));
     let ends = loop {
         let left = left::read(&exits, &group);
         if is_ready(&left) {
@@ -83,7 +87,7 @@ pub fn run(args: &Args) -> Outcome<Exit> {
         }
         std::thread::sleep(Duration::from_millis(100));
     };
-    let done = work_up(&state, &exits, &group, plan.as_ref());
+    let done = work_up(&state, &exits, &group, plan.as_ref(), early.as_ref());
     // Its desk is offered to the next kitty only once this one is gone, which takes a moment more.
     let gone = || left::kitty_of(&group).is_none_or(|(boot, kitty)| !runs(&boot, kitty));
     let begin = clock::boot_ns();
@@ -116,10 +120,27 @@ pub fn finish_left(state: &State) -> Outcome<()> {
         }
         if let Some(_lock) = lock(state, &group)? {
             let plan = plan_of(state, &group);
-            result = work_up(state, &exits, &group, plan.as_ref()).and(result);
+            result = work_up(state, &exits, &group, plan.as_ref(), None).and(result);
         }
     }
     result
+}
+
+/// What the agents of a kitty that goes are at, as far as they still run.
+fn look_early(state: &State, left: &[Left]) -> Option<Desk> {
+    let kitty = left.first()?.kitty;
+    let tree: Vec<OsWindow> = left.iter().flat_map(|l| l.tree.iter().cloned()).collect();
+    let defs = setting::quiet_definitions()
+        .0
+        .with_checks(crate::keep::checks::read(state));
+    let claims = state.claims().ok().map(Claims::new);
+    let ground = Ground {
+        defs: &defs,
+        home: setting::home().ok()?,
+        claims: claims.as_ref(),
+        state: Some(state),
+    };
+    Some(gather_trees(&[(kitty, tree.as_slice())], &ground))
 }
 
 fn exits(state: &State) -> Outcome<PrivateDir> {
@@ -146,7 +167,13 @@ fn is_ready(left: &[Left]) -> bool {
         || clock::boot_ns().saturating_sub(newest) >= TOGETHER_NS
 }
 
-fn work_up(state: &State, exits: &PrivateDir, group: &str, plan: Option<&LastPlan>) -> Outcome<()> {
+fn work_up(
+    state: &State,
+    exits: &PrivateDir,
+    group: &str,
+    plan: Option<&LastPlan>,
+    early: Option<&Desk>,
+) -> Outcome<()> {
     let (whole, broken) = left::read_all(exits, group);
     for name in broken {
         exits.put_away(&name, &format!("bad-{name}"))?;
@@ -177,11 +204,11 @@ fn work_up(state: &State, exits: &PrivateDir, group: &str, plan: Option<&LastPla
     let mut result = Ok(());
     if parts.is_empty() {
         for closed in &whole {
-            result = keep_closed(state, closed, plan).and(result);
+            result = keep_closed(state, closed, plan, early).and(result);
         }
     } else {
         let joined = Left::join(&parts);
-        result = publish_desk(state, &joined, plan);
+        result = publish_desk(state, &joined, plan, early);
     }
     if result.is_ok() {
         for done in &whole {
@@ -192,8 +219,13 @@ fn work_up(state: &State, exits: &PrivateDir, group: &str, plan: Option<&LastPla
 }
 
 /// The desk of a kitty that is gone becomes its save, unless it was one bare shell.
-fn publish_desk(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<()> {
-    let (header, made) = make(state, left, plan)?;
+fn publish_desk(
+    state: &State,
+    left: &Left,
+    plan: Option<&LastPlan>,
+    early: Option<&Desk>,
+) -> Outcome<()> {
+    let (header, made) = make(state, left, plan, early)?;
     if is_bare(&made.text, left) {
         return Ok(());
     }
@@ -213,8 +245,13 @@ fn publish_desk(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<
 }
 
 /// An OS window that its owner closed while kitty went on: it is kept for a while, and is no desk.
-fn keep_closed(state: &State, left: &Left, plan: Option<&LastPlan>) -> Outcome<()> {
-    let (header, made) = make(state, left, plan)?;
+fn keep_closed(
+    state: &State,
+    left: &Left,
+    plan: Option<&LastPlan>,
+    early: Option<&Desk>,
+) -> Outcome<()> {
+    let (header, made) = make(state, left, plan, early)?;
     if is_bare(&made.text, left) {
         return Ok(());
     }
@@ -237,6 +274,7 @@ fn make(
     state: &State,
     left: &Left,
     plan: Option<&LastPlan>,
+    early: Option<&Desk>,
 ) -> Outcome<(Header, super::save::text::Made)> {
     let defs = setting::quiet_definitions()
         .0
@@ -252,6 +290,7 @@ fn make(
         tree: &left.tree,
         processes: &left.processes,
         plan,
+        early,
         hooked: &|process| {
             let events = hook_records::recent(state, process).found()?;
             let (sid, cwd) = hook_records::latest_sid(&events)?;

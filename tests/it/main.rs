@@ -12,6 +12,7 @@ mod desks;
 mod docs;
 mod elsewhere;
 mod exit;
+mod first_use;
 mod forkless;
 mod generations;
 mod gone;

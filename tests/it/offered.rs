@@ -50,7 +50,9 @@ fn a_desk_that_cannot_be_loaded_hides_no_other() {
         .expect("the newer one");
     let first_line = text(&damaged).lines().next().expect("a line").to_owned();
     std::fs::write(&damaged, first_line + "\nlaunch --bogus\n").expect("written");
-    rig.tick(200);
+    let later = [("KITTYMUX_BOOT_SHIFT", "200")];
+    let tick = rig.kittymux_with(None, &["--tick"], &later);
+    assert!(tick.status.success(), "{tick:?}");
     assert!(startup(&rig).contains("/one"), "{}", startup(&rig));
     let said = rig.kittymux_ok(None, &["sessions", "restore", "--dry-run", "last"]);
     assert!(said.contains("/one"), "{said}");

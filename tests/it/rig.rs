@@ -1,8 +1,10 @@
 //! A throw-away home with shells, agents and kitties of its own. Nothing of the person's is touched:
 //! every `KITTY_*` variable is cleared, HOME and all XDG directories are temporary.
 
+mod detached;
 mod kitty;
 
+use detached::detached;
 pub use kitty::Kitty;
 
 use std::path::{Path, PathBuf};
@@ -20,52 +22,6 @@ pub const WAIT: Duration = Duration::from_secs(15);
 /// Whether the kitty of these tests is a real one.
 pub fn is_real() -> bool {
     std::env::var_os("KITTYMUX_TEST_REAL").is_some()
-}
-
-/// Runs a command that no kitty above the tests can be found from: its parent is gone before it
-/// begins. A person may run the tests in a kitty of their own.
-fn detached(command: &Command) -> Output {
-    const THEN: &str =
-        "(while kill -0 $$ 2>/dev/null; do sleep 0.01; done; \"$@\"; echo $? >\"$0\") &";
-    let status = tempfile::NamedTempFile::new().expect("a file");
-    let mut shell = Command::new("/bin/sh");
-    shell
-        .arg("-c")
-        .arg(THEN)
-        .arg(status.path())
-        .arg(command.get_program())
-        .args(command.get_args());
-    shell
-        .env_clear()
-        .envs(command.get_envs().filter_map(|(n, v)| Some((n, v?))));
-    shell.current_dir(command.get_current_dir().expect("a directory"));
-    shell
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = shell.spawn().expect("a shell");
-    child.wait().expect("the shell ends");
-    let read = |from: Option<&mut dyn std::io::Read>| {
-        let mut bytes = Vec::new();
-        from.expect("a pipe")
-            .read_to_end(&mut bytes)
-            .expect("readable");
-        bytes
-    };
-    let (stdout, stderr) = (
-        read(child.stdout.as_mut().map(|o| o as _)),
-        read(child.stderr.as_mut().map(|e| e as _)),
-    );
-    let code: i32 = std::fs::read_to_string(status.path())
-        .expect("a status")
-        .trim()
-        .parse()
-        .expect("a number");
-    Output {
-        status: std::os::unix::process::ExitStatusExt::from_raw(code << 8),
-        stdout,
-        stderr,
-    }
 }
 
 /// Waits until `what` gives something.
@@ -389,6 +345,22 @@ impl Rig {
         self.attach(pid, Some(child))
     }
 
+    /// Starts a kitty that has its socket by `kittymux.conf` alone.
+    pub fn start_as_set_up(&self, words: &[&str]) -> Kitty {
+        let mut command = self.command(&self.top.path().join("tools/kitty"));
+        command
+            .args(words)
+            .env("TMPDIR", self.dir("run"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.spawn().expect("kitty starts");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        let address = Address::Path(self.dir("run").join(format!("kittymux-{pid}")));
+        self.attach_at(pid, Some(child), address)
+    }
+
     /// The kitty that kittymux itself started.
     pub fn new_kitty(&self, not: i32) -> Kitty {
         let pid = until("a new kitty", || {
@@ -403,6 +375,10 @@ impl Rig {
 
     fn attach(&self, pid: i32, child: Option<Child>) -> Kitty {
         let address = Address::Path(self.top.path().join(format!("run/k-{pid}")));
+        self.attach_at(pid, child, address)
+    }
+
+    fn attach_at(&self, pid: i32, child: Option<Child>, address: Address) -> Kitty {
         let log = self.top.path().join("kitty.log");
         until(
             &format!(

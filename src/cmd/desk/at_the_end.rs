@@ -38,6 +38,8 @@ pub struct End<'a> {
     pub processes: &'a BTreeMap<u64, Processes>,
     /// Its last plan, if there is one.
     pub plan: Option<&'a LastPlan>,
+    /// What was seen of the agents while they still ran, by a worker that was quick enough.
+    pub early: Option<&'a Desk>,
     /// The session a process is in, and its directory, by its hook's records.
     pub hooked: &'a dyn Fn(ProcId) -> Option<(String, Option<String>)>,
 }
@@ -55,14 +57,37 @@ pub fn desk(end: &End<'_>, ground: &Ground<'_>) -> Desk {
             .and_then(|p| p.windows.iter().find(|w| w.window == id))
             // A window's own process is the same from plan to end, or the plan is of another.
             .filter(|w| processes.child.is_none() || processes.child == w.child);
-        let seen = window(place.window, processes, planned, end, ground);
         let key = WindowKey {
             kitty: end.kitty,
             window: id,
         };
+        let seen = match early(end, key, processes, planned) {
+            Some(seen) => seen,
+            None => window(place.window, processes, planned, end, ground),
+        };
         desk.windows.insert(key, seen);
     }
     desk
+}
+
+/// What was seen of the window's agent while it still ran: by its own word always, by anything else
+/// where no plan knows the window.
+fn early(
+    end: &End<'_>,
+    key: WindowKey,
+    processes: &Processes,
+    planned: Option<&LastWindow>,
+) -> Option<Seen> {
+    let desk = end.early?;
+    let (process, _) = desk.processes.get(&key)?;
+    let is_its = processes.foreground.contains(process) || processes.child == Some(*process);
+    let seen = desk.windows.get(&key)?;
+    let Runs::Agent(agent) = &seen.runs else {
+        return None;
+    };
+    let knows = planned.is_some_and(|p| p.agent.is_some_and(|(of, _)| of == *process));
+    let better = agent.choice.source == Source::Live || !knows;
+    (is_its && better).then(|| seen.clone())
 }
 
 fn window(

@@ -133,6 +133,19 @@ impl Kitty {
             .expect("set-user-vars");
     }
 
+    /// Tells it to end, as a logout does, and waits until it is gone.
+    pub fn end(mut self) {
+        if let Some(pid) = rustix::process::Pid::from_raw(self.pid) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
+        super::until("kitty to end", || {
+            (!kittymux::sys::proc::is_alive(self.pid)).then_some(())
+        });
+    }
+
     /// Ends it as a crash would, and waits until it is gone with all that ran in it.
     pub fn crash(mut self) {
         self.kill();
