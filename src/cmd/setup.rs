@@ -206,7 +206,8 @@ fn next(steps: &[Step]) -> String {
             "  close kitty and start it again: it reads its configuration at its start\n",
         );
     }
-    text + "  kittymux doctor        looks whether all is well\n"
+    text + "  kittymux hooks setup   has agents tell themselves which conversation they are in\n  \
+            kittymux doctor        looks whether all is well\n"
 }
 
 /// Asks on the terminal; anything but a yes is a no, and so is no terminal.

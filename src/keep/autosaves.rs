@@ -74,9 +74,14 @@ pub fn is_name(name: &str) -> bool {
     kitty_of(name).is_some()
 }
 
-/// Boot and kitty of a name.
 fn kitty_of(name: &str) -> Option<(String, ProcId)> {
-    let mut parts = name.strip_prefix(PREFIX)?.split('-');
+    boot_and_kitty(name.strip_prefix(PREFIX)?)
+}
+
+/// Reads `<boot>-<pid>-<start>`, by which files of one kitty are named.
+#[must_use]
+pub fn boot_and_kitty(text: &str) -> Option<(String, ProcId)> {
+    let mut parts = text.split('-');
     let (boot, pid, start) = (parts.next()?, parts.next()?, parts.next()?);
     let plain = boot.len() == 8 && boot.bytes().all(|b| b.is_ascii_hexdigit());
     if !plain || parts.next().is_some() {

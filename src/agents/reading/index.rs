@@ -32,23 +32,31 @@ pub fn index(text: &str) -> Vec<Index> {
         let spans = json::elements(raw).unwrap_or_default();
         spans.into_iter().filter_map(|s| text_of(&raw[s])).collect()
     };
-    json::members(text)
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|m| !m.name.starts_with('_'))
-        .map(|m| {
-            let raw = &text[m.value.clone()];
-            let inside = json::members(raw).unwrap_or_default();
-            let list = |key: &str| {
-                let member = inside.iter().find(|i| i.name == key)?;
-                Some(texts(&raw[member.value.clone()]))
-            };
-            Index {
-                names: list("names").unwrap_or_else(|| vec![m.name.clone()]),
-                packages: list("packages").unwrap_or_default(),
-                entry: format!("{{{}}}", &text[m.span.clone()]),
-                name: m.name,
+    let mut found = Vec::new();
+    let _ = json::walk(text, |name, member, value| {
+        if !name.starts_with('_') {
+            let raw = &text[value];
+            let (mut names, mut packages) = (Vec::new(), Vec::new());
+            // They come first in our own file: the rest of an entry is not looked at.
+            let _ = json::walk(raw, |key, _, value| {
+                match key {
+                    "names" => names = texts(&raw[value]),
+                    "packages" => packages = texts(&raw[value]),
+                    _ => return false,
+                }
+                true
+            });
+            if names.is_empty() {
+                names.push(name.to_owned());
             }
-        })
-        .collect()
+            found.push(Index {
+                name: name.to_owned(),
+                names,
+                packages,
+                entry: format!("{{{}}}", &text[member]),
+            });
+        }
+        true
+    });
+    found
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nanoserde::DeJson;
 
 use crate::cmd::desk::at_the_end::Processes;
+use crate::keep::autosaves;
 use crate::keep::publish::LIMIT;
 use crate::kitty::launch_line::LaunchLine;
 use crate::kitty::session_file::{Origin, SessionFile};
@@ -67,17 +68,7 @@ pub fn group_of(name: &str) -> Option<String> {
 
 /// Boot and process of a group.
 pub fn kitty_of(group: &str) -> Option<(String, ProcId)> {
-    let mut parts = group.split('-');
-    let (boot, pid, start) = (parts.next()?, parts.next()?, parts.next()?);
-    let plain = boot.len() == 8 && boot.bytes().all(|b| b.is_ascii_hexdigit());
-    if !plain || parts.next().is_some() {
-        return None;
-    }
-    let kitty = ProcId {
-        pid: pid.parse().ok()?,
-        start: start.parse().ok()?,
-    };
-    Some((boot.to_owned(), kitty))
+    autosaves::boot_and_kitty(group)
 }
 
 /// The kitties that left something.
