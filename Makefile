@@ -9,12 +9,12 @@ TARGET := $(shell tests/target.sh)
 OUT = $(or $(CARGO_TARGET_DIR),target)/$(if $(TARGET),$(TARGET)/)release
 TARGET_FLAG = $(if $(TARGET),--target $(TARGET))
 
-.PHONY: help build demo test test-real lint bench dist dist-test source deb install uninstall clean
+.PHONY: help build demo test test-real test-agents lint bench dist dist-test source deb install uninstall clean
 # What packaging/install.sh reads.
 export PREFIX DESTDIR BINARY HOST_BINARY
 
 help: ## list the targets
-	@awk -F': ## ' '/^[a-z-]+: ## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F': ## ' '/^[a-z-]+: ## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the release binary (static where the musl target is there)
 	@tests/target.sh --say
@@ -30,6 +30,9 @@ test: ## run all tests that need no real kitty; installs what it needs
 
 test-real: ## run the same scenarios in a real kitty (Debian chroot, made once)
 	tests/real/run.sh
+
+test-agents: ## run it with the real agents (pinned, from npm once; no account needed)
+	tests/agents/run.sh
 
 lint: ## formatting, clippy, the house rules
 	$(CARGO) fmt --all --check

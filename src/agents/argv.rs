@@ -116,7 +116,9 @@ pub fn argv_id(def: &Definition, words: &[String]) -> Option<String> {
         let Some((name, value)) = valued(def, part) else {
             continue;
         };
-        let id = value.and_then(|v| def.id.accept(v));
+        // `--resume latest` names no conversation.
+        let newest = |v: &&str| has(&def.latest, name) && has(&def.latest, v);
+        let id = value.filter(|v| !newest(v)).and_then(|v| def.id.accept(v));
         if has(&def.chooses, name) {
             chosen.extend(id);
         } else if has(&def.selectors, name) {
@@ -145,7 +147,8 @@ fn one(mut ids: Vec<String>) -> Option<String> {
 /// Whether `name` asks for the newest conversation, in any spelling: an option without a value that
 /// is removed.
 fn is_newest(def: &Definition, name: &str) -> bool {
-    (has(&def.strip, name) || has(&def.latest, name))
+    let takes_id = has(&def.selectors, name) || has(&def.strip_with_value, name);
+    (has(&def.strip, name) || has(&def.latest, name) && !takes_id)
         && !has(&def.forks, name)
         && !has(&def.selectors, name)
         && name.starts_with('-')

@@ -271,8 +271,13 @@ fn quit_and_the_watcher() {
     );
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(dir.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    let note: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    // The file is there a moment before its text.
+    let note: serde_json::Value = (0..200)
+        .find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok()
+        })
+        .unwrap();
     assert_eq!(
         note,
         json!({"v": 1, "socket": listen, "pid": pid, "start": start})

@@ -1,6 +1,7 @@
 //! The id that a command line names; any command at all.
 
 use super::*;
+use crate::agents::reading::entries;
 
 #[test]
 fn the_id_a_command_line_was_started_with() {
@@ -43,6 +44,9 @@ fn the_id_a_command_line_was_started_with() {
         codex resume -m o3 OLD 'go on' => OLD
         codex resume --last OLD => -
         codex resume OLD --last => -
+        codex resume --all OLD => OLD
+        codex resume --include-non-interactive -m o3 OLD hi => OLD
+        codex resume --all => -
         codex resume => -
         codex resume my-thread => -
         codex fork OLD => -
@@ -75,6 +79,26 @@ fn the_id_a_command_line_was_started_with() {
     );
     let given = words(&format!("claude --resume {upper}"));
     assert_eq!(argv_id(&shipped("claude"), &given), None);
+}
+
+#[test]
+fn a_selector_that_also_asks_for_the_newest() {
+    let text = r#"{"gemini": {"exact": ["--resume", "{id}"], "latest": ["--resume", "latest"],
+        "latest_scope": "directory", "strip_with_value": ["--resume", "-r"], "strip": [],
+        "helpers": ["mcp"], "probe": {"args": ["--help"], "expect": ["--resume"]}}}"#;
+    let (mut defs, problems) = entries(text.as_bytes(), true);
+    assert!(problems.is_empty(), "{problems:?}");
+    check_id(
+        &defs.remove(0),
+        "
+        gemini --resume OLD => OLD
+        gemini --resume=OLD -m x => OLD
+        gemini -r OLD => OLD
+        gemini --resume latest => -
+        gemini --resume=latest => -
+        gemini --resume => -
+    ",
+    );
 }
 
 /// No command, however odd, makes us fail, keeps an old selector or sends a prompt.

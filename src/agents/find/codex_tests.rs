@@ -137,7 +137,7 @@ fn the_rollout_or_lock_that_the_process_holds() {
     );
     assert_eq!(found.cwd.as_deref(), Some("/p"));
     assert!(look(&lock, &nothing).found().expect("found").resumable);
-    assert_eq!(look(&rollout, &other), Look::Nothing, "two at once");
+    assert_eq!(look(&rollout, &other), Look::Nothing, "one cannot be read");
     assert_eq!(look(&nothing, &nothing), Look::Nothing);
     fs::remove_file(&rollout).expect("remove");
     assert!(!look(&lock, &nothing).found().expect("found").resumable);
@@ -151,4 +151,47 @@ fn the_rollout_or_lock_that_the_process_holds() {
     let mut subject = home.subject(proc::me(), None);
     subject.inner = &inner;
     assert!(matches!(live(&subject), Look::Found(_)));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn of_several_that_the_process_holds_the_one_used_last() {
+    let home = Home::of("codex");
+    let id = |n: u32| format!("01941f29-7c00-7abc-8def-{n:012}");
+    let put = |n: u32, more: &str, seconds: u64| {
+        let path = home.write(
+            &rollout_path("2026/09/27", &id(n)),
+            &rollout(&id(n), "/p", more),
+        );
+        age(&path, seconds);
+        path
+    };
+    let look = |a: &Path, b: &Path| {
+        let holder = Holder::of([a, b]);
+        live(&home.subject(holder.process(), None))
+    };
+    let sid = |a: &Path, b: &Path| look(a, b).found().map(|l| (l.sid, l.resumable));
+    let (old, new) = (put(1, TUI, 90), put(2, TUI, 50));
+    assert_eq!(sid(&old, &new), Some((id(2), true)), "behind /new");
+    let back = put(1, TUI, 10);
+    assert_eq!(sid(&back, &new), Some((id(1), true)), "behind /resume");
+    let inner = put(
+        3,
+        ",\"originator\":\"codex-tui\",\"source\":{\"subagent\":\"review\"}",
+        0,
+    );
+    assert_eq!(sid(&new, &inner), Some((id(2), true)), "on no screen");
+    // A lock alone: behind /new, before anything was said. Made in 2200.
+    let unspoken = "0699f0a5-1c00-7abc-8def-000000000001";
+    let lock = home.write(&format!(".codex/thread-writer-locks/{unspoken}.lock"), "");
+    assert_eq!(sid(&lock, &new), Some((unspoken.to_owned(), false)));
+    let before = home.write(&format!(".codex/thread-writer-locks/{}.lock", id(4)), "");
+    assert_eq!(sid(&before, &new), Some((id(2), true)), "made before that");
+    let (one, two) = (put(5, TUI, 20), put(6, TUI, 20));
+    let same = fs::metadata(&one)
+        .and_then(|m| m.modified())
+        .expect("a time");
+    let file = File::options().append(true).open(&two).expect("open");
+    file.set_modified(same).expect("a time");
+    assert_eq!(look(&one, &two), Look::Nothing, "at one moment");
 }
