@@ -335,7 +335,9 @@ fn write_all(fd: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
 /// On a failed read, or when there is more than `limit`.
 pub fn read_limited(fd: OwnedFd, limit: usize) -> io::Result<Vec<u8>> {
     use std::io::Read;
-    let mut bytes = Vec::new();
+    // With room for all of it at once: otherwise a small file is read in ever larger pieces.
+    let size = fs::fstat(&fd).map_or(0, |stat| usize::try_from(stat.st_size).unwrap_or(0));
+    let mut bytes = Vec::with_capacity(size.min(limit) + 1);
     let max = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     std::fs::File::from(fd).take(max).read_to_end(&mut bytes)?;
     if bytes.len() > limit {

@@ -23,9 +23,10 @@ fn set_up_once_and_the_conversation_is_there_again() {
     let offered = scene.rig.state().join("sessions/startup.kitty-session");
     let Scene { rig, kitty } = scene;
     if is_real() {
-        // No timer ran at all: kitty's end alone must do.
         let without = format!("kitty (pid {}) has not loaded our watcher", kitty.pid);
         assert!(!doctor.contains(&without), "{doctor}");
+        // One look of the timer, and no save: kitty's end does the rest.
+        rig.tick(0);
         kitty.end();
     } else {
         rig.tick(0);
