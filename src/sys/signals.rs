@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 use rustix::pipe::pipe;
 
@@ -12,6 +12,13 @@ const SIGTERM: c_int = 15;
 const SIGWINCH: c_int = 28;
 
 static PIPE: AtomicI32 = AtomicI32::new(-1);
+
+/// Each signal and what it did before us: a terminal started by `nohup` ignores its end.
+static HEARD: [(c_int, AtomicUsize); 3] = [
+    (SIGHUP, AtomicUsize::new(0)),
+    (SIGTERM, AtomicUsize::new(0)),
+    (SIGWINCH, AtomicUsize::new(0)),
+];
 
 unsafe extern "C" {
     fn signal(signum: c_int, handler: usize) -> usize;
@@ -47,21 +54,20 @@ pub fn listen() -> std::io::Result<OwnedFd> {
     }
     PIPE.store(writer.as_raw_fd(), Ordering::Relaxed);
     std::mem::forget(writer);
-    for signum in [SIGHUP, SIGTERM, SIGWINCH] {
+    for (signum, before) in &HEARD {
         // SAFETY: `note` does nothing but one async-signal-safe call.
-        unsafe {
-            signal(signum, note as *const () as usize);
-        }
+        let was = unsafe { signal(*signum, note as *const () as usize) };
+        before.store(was, Ordering::Relaxed);
     }
     Ok(reader)
 }
 
-/// Gives the signals their default action back, as a program about to `exec` must.
+/// Gives the signals back what they did before us, as a program about to `exec` must.
 pub fn forget() {
-    for signum in [SIGHUP, SIGTERM, SIGWINCH] {
-        // SAFETY: 0 is SIG_DFL.
+    for (signum, before) in &HEARD {
+        // SAFETY: what `signal` itself gave: this program sets no other handlers for them.
         unsafe {
-            signal(signum, 0);
+            signal(*signum, before.load(Ordering::Relaxed));
         }
     }
 }

@@ -55,6 +55,12 @@ fn resume(kitty: &Kitty, id: u64, sid: &str) {
     kitty.shows(id, &format!("{sid} (resumed)"));
 }
 
+/// Whether the window's own program is what is in front, and nothing else.
+fn is_in_front(window: &Window) -> bool {
+    let front = &window.foreground_processes;
+    front.len() == 1 && front[0].pid == window.pid
+}
+
 fn program_of(window: &Window) -> String {
     window
         .pid
@@ -134,7 +140,7 @@ fn a_shell_that_is_gone_is_the_persons_own_and_still_asks() {
         let windows = kitty.windows();
         windows
             .iter()
-            .all(|w| program_of(w).ends_with("/bash") && w.foreground_processes.len() == 1)
+            .all(|w| program_of(w).ends_with("/bash") && is_in_front(w))
             .then_some(())
     });
     // It is that shell's from now on.
@@ -230,8 +236,7 @@ fn an_agent_that_is_gone_is_a_shell_and_a_line_and_a_poorer_path_is_no_matter() 
             .shows(id, "is not installed here, or not on PATH");
         until("a shell", || {
             let window = scene.kitty.window(id)?;
-            let alone = window.foreground_processes.len() == 1;
-            (program_of(&window).ends_with("/bash") && alone).then_some(())
+            (program_of(&window).ends_with("/bash") && is_in_front(&window)).then_some(())
         });
     }
     // The save still has both.

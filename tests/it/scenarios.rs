@@ -319,7 +319,11 @@ fn jobs(
         kitty.send(*id, "echo at the she\"\"ll\r");
         kitty.shows(*id, "at the shell");
         kitty.send(*id, "fg\r");
-        std::thread::sleep(std::time::Duration::from_millis(150));
+        until("the agent to be in front again", || {
+            let window = kitty.window(*id)?;
+            let mut front = window.foreground_processes.iter();
+            front.any(|f| f.pid != window.pid).then_some(())
+        });
         kitty.send(*id, &format!("back in {id}\r"));
         kitty.shows(*id, &format!("heard back in {id}"));
         assert!(kitty.window(*id).is_some(), "{name}: still there");

@@ -28,11 +28,8 @@ fn a_line_that_was_kept_out_of_the_history_is_not_the_one_before_it() {
         at_prompt(&scene, id);
         scene.kitty.send(id, &format!("{line}\r"));
         if shows.is_empty() {
-            until("a program", || {
-                let window = scene.kitty.window(id)?;
-                let front = window.foreground_processes;
-                front.iter().any(|p| p.pid != window.pid).then_some(())
-            });
+            // The program itself: the shell's copy that becomes it does not hear a ^Z.
+            until("a program", || in_front(&scene, id, "sleep"));
         } else {
             scene.kitty.shows(id, shows);
         }
@@ -52,8 +49,7 @@ fn a_line_that_was_kept_out_of_the_history_is_not_the_one_before_it() {
     until("it to be in front again", || {
         let window = scene.kitty.window(back)?;
         let reported = window.last_reported_cmdline.as_deref() == Some("fg");
-        let mut front = window.foreground_processes.iter();
-        (reported && front.any(|p| p.pid != window.pid)).then_some(())
+        in_front(&scene, back, "sleep").filter(|()| reported)
     });
     // The fault is kitty's, and there.
     let reported = scene.kitty.window(plain).expect("there");
@@ -99,6 +95,13 @@ fn a_line_that_was_kept_out_of_the_history_is_not_the_one_before_it() {
         });
     }
     assert_eq!(once(), before, "nothing of before is run again");
+}
+
+/// Whether a program runs in front of a window.
+fn in_front(scene: &Scene, id: u64, name: &str) -> Option<()> {
+    let front = scene.kitty.window(id)?.foreground_processes;
+    let is = |words: &[String]| words.first().is_some_and(|word| word == name);
+    front.iter().any(|p| is(&p.cmdline)).then_some(())
 }
 
 fn at_prompt(scene: &Scene, id: u64) {

@@ -2,7 +2,7 @@
 //! ends soon and quietly, keeps what there is, and remembers why.
 
 use super::{Odd, can_misbehave};
-use crate::rig::{Kitty, Rig};
+use crate::rig::{Kitty, Rig, until};
 
 fn own_save(rig: &Rig, kitty: &Kitty) -> Option<String> {
     let sessions = rig.state().join("sessions");
@@ -77,8 +77,13 @@ fn without_room_it_is_quiet_and_remembers_why() {
     rig.tick(0);
     rig.tick(21);
     let before = own_save(&rig, &kitty).expect("saved");
-    kitty.launch(&rig.dir("p"), &[]);
+    let new = kitty.launch(&rig.dir("p"), &[]);
+    // Once it stands still, the first thing written is the save.
+    until("its prompt", || {
+        kitty.window(new).filter(|w| w.at_prompt).map(|_| ())
+    });
     rig.tick(100);
+    rig.tick(101);
     // The save of this tick finds the disk full at one point after the other.
     let mut failed = 0;
     for point in 0..60 {

@@ -1,5 +1,6 @@
 //! What the answer becomes: the agent, found or not, in its directory or not at all.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::{Case, is_a_shell, shell_dir, still_asks};
@@ -295,8 +296,17 @@ fn facts(pty: &mut Pty) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn the_agent_gets_default_signals_and_three_descriptors() {
-    for (key, shell) in [("\r", false), ("n", false), ("a", false), ("\r", true)] {
+fn the_agent_gets_the_signals_it_would_have_and_three_descriptors() {
+    let own = "";
+    // As in a terminal that `nohup` started.
+    let ignored = "trap '' HUP TERM; ";
+    for (key, shell, trap) in [
+        ("\r", false, own),
+        ("n", false, own),
+        ("a", false, own),
+        ("\r", true, own),
+        ("\r", true, ignored),
+    ] {
         let case = Case::new();
         // A program that touches neither signals nor descriptors once it is `sleep`.
         case.program(
@@ -306,14 +316,18 @@ fn the_agent_gets_default_signals_and_three_descriptors() {
         );
         let path = format!("{}/bin2:/usr/bin:/bin", case.rig.home().display());
         // As it is without us: what this test was started with is there either way.
-        let direct = case.rig.command(&case.rig.home().join("bin2/claude"));
+        let mut direct = case.rig.command(Path::new("/bin/sh"));
+        let agent = case.rig.home().join("bin2/claude");
+        direct
+            .args(["-c", &format!("{trap}exec \"$0\"")])
+            .arg(agent);
         let wanted = facts(&mut Pty::start(direct, b""));
         assert!(
             wanted.0.contains(&format!("SigBlk:\t{:016x}", 0)),
             "{wanted:?}"
         );
         let mut command = if shell {
-            case.script(r#"exec "$KM" resume-prompt --info "$R""#)
+            case.script(&format!(r#"{trap}exec "$KM" resume-prompt --info "$R""#))
         } else {
             case.asking()
         };
@@ -322,6 +336,6 @@ fn the_agent_gets_default_signals_and_three_descriptors() {
         pty.asks();
         pty.send(key.as_bytes());
         let (signals, open) = facts(&mut pty);
-        assert_eq!((signals, open), wanted, "{key:?}");
+        assert_eq!((signals, open), wanted, "{key:?} {trap}");
     }
 }
