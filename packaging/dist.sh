@@ -15,6 +15,10 @@ name=kittymux-v$version-$target
 # No path of this machine in the program, whatever is in it.
 sep=$(printf '\037')
 CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo$sep--remap-path-prefix=$PWD=/kittymux"
+# These flags replace those of .cargo/config.toml.
+case $target in
+*-musl) CARGO_ENCODED_RUSTFLAGS="$CARGO_ENCODED_RUSTFLAGS$sep-Crelocation-model=static" ;;
+esac
 export CARGO_ENCODED_RUSTFLAGS
 unset RUSTFLAGS
 export CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_STRIP=true CARGO_INCREMENTAL=0

@@ -11,13 +11,16 @@ mkdir "$stage/$name"
 if [ -e .git ]; then
     git ls-files -z | xargs -0 tar -cf - | tar -C "$stage/$name" -xf -
 else
-    tar -cf - --exclude=./target --exclude=./dist --exclude=./vendor --exclude=./.cargo . | tar -C "$stage/$name" -xf -
+    tar -cf - --exclude=./target --exclude=./dist --exclude=./vendor . | tar -C "$stage/$name" -xf -
 fi
-mkdir "$stage/$name/.cargo"
+config=$stage/$name/.cargo/config.toml
+# An archive made from an archive has the lines of the first in it.
+sed -i.bak '/^\[source/,$d' "$config" && rm "$config.bak"
 # What cargo prints at the end is the file that has it read them; with --quiet it prints nothing.
-if ! (cd "$stage/$name" && "$cargo" vendor --locked --versioned-dirs vendor >.cargo/config.toml 2>"$stage/said"); then
+if ! (cd "$stage/$name" && "$cargo" vendor --locked --versioned-dirs vendor >"$stage/sources" 2>"$stage/said"); then
     cat "$stage/said" >&2
     exit 1
 fi
+{ echo; cat "$stage/sources"; } >>"$config"
 pack "$stage" "$name"
 echo "dist/$name.tar.gz"

@@ -4,6 +4,10 @@ use std::process::exit;
 
 use kittymux::cmd;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() {
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     // A restored window must never end in a usage error: its prompt is taken before all parsing.

@@ -73,19 +73,18 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     if everywhere {
         memory.searched = now;
     }
-    let known: Vec<Address> = memory
-        .kitties
-        .iter()
-        .filter(|k| proc::is_same(k.process))
-        .filter_map(|k| Address::parse(&k.address))
-        .collect();
+    let addresses = memory.kitties.iter().map(|k| Address::parse(&k.address));
+    let known: Vec<Address> = addresses.flatten().collect();
     let raw = answers(discover::all(Some(&state.dir), &known, everywhere));
+    let answered: Vec<_> = raw.iter().map(|r| r.process).collect();
     let mut result = exit_save::finish_left(state);
     if raw.iter().any(|r| !is_quiet(r, memory, now)) {
         result = look(state, memory, raw, now).and(result);
     }
     // One that did not answer in time is not forgotten.
-    memory.kitties.retain(|k| proc::is_same(k.process));
+    memory
+        .kitties
+        .retain(|k| answered.contains(&k.process) || proc::is_same(k.process));
     let alive: Vec<_> = memory.kitties.iter().map(|k| k.process).collect();
     let chosen_from = autosaved::fingerprint(state, &alive);
     if everywhere || chosen_from != memory.offered {

@@ -4,6 +4,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
@@ -203,16 +204,16 @@ impl<'a> Exchange<'a> {
     }
 
     fn read(&mut self) {
-        let mut buf = vec![0u8; 65_536];
         loop {
-            match recv(&self.connection.fd, &mut buf[..], RecvFlags::empty()) {
+            let room = spare_capacity(self.connection.replies.room());
+            match recv(&self.connection.fd, room, RecvFlags::empty()) {
                 Ok((0, _)) => {
                     self.failed = Some(Silence::Broken(
                         "the connection was closed before the answer".to_owned(),
                     ));
                     return;
                 }
-                Ok((n, _)) => self.connection.replies.feed(&buf[..n]),
+                Ok(_) => {}
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(rustix::io::Errno::AGAIN) => return,
                 Err(e) => {

@@ -9,7 +9,7 @@ use super::address::Address;
 use super::client::{Connection, Silence};
 use super::conf::{self, Conf, Pattern};
 use crate::sys::bytes::from_os;
-use crate::sys::dirs::var;
+use crate::sys::dirs::{self, var};
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::look::Look;
 use crate::sys::private_file::PrivateDir;
@@ -247,16 +247,12 @@ impl Search {
         let Some(pattern) = conf.listen_on.as_deref().and_then(conf::pattern) else {
             return;
         };
-        let Ok(entries) = std::fs::read_dir(dir) else {
-            return;
-        };
-        for entry in entries.flatten() {
-            let name = from_os(&entry.file_name());
+        for name in dirs::names(dir) {
             if pattern
-                .pid_in(&name)
+                .pid_in(&from_os(&name))
                 .is_some_and(|pid| !self.has(pid) && proc::is_alive(pid))
             {
-                self.try_address(Address::Path(entry.path()));
+                self.try_address(Address::Path(dir.join(name)));
             }
         }
     }

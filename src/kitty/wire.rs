@@ -1,7 +1,12 @@
 //! Frames of kitty's remote-control protocol: `ESC P @kitty-cmd {json} ESC \`, both ways
 //! (facts 1.1–1.6).
 
+use std::io::BufRead;
+
 use crate::sys::json;
+
+/// How much is read at once at most.
+const ROOM: usize = 65_536;
 
 const HEAD: &[u8] = b"\x1bP@kitty-cmd";
 const TAIL: &[u8] = b"\x1b\\";
@@ -63,9 +68,10 @@ pub struct Replies {
 }
 
 impl Replies {
-    /// Adds what has been read.
-    pub fn feed(&mut self, bytes: &[u8]) {
-        self.buffer.extend_from_slice(bytes);
+    /// Where what is read next belongs: with room behind what is there.
+    pub fn room(&mut self) -> &mut Vec<u8> {
+        self.buffer.reserve(ROOM);
+        &mut self.buffer
     }
 
     /// The JSON text of the next whole reply, if there is one; [`read_reply`] reads it.
@@ -79,9 +85,13 @@ impl Replies {
         }
         // A frame is ASCII JSON, so an ESC can only be its end.
         let from = self.scanned.max(HEAD.len()).min(self.buffer.len());
-        let end = self.buffer[from..].iter().position(|b| *b == TAIL[0]);
-        let Some(end) = end.map(|n| from + n).filter(|n| n + 1 < self.buffer.len()) else {
-            self.scanned = end.map_or(self.buffer.len(), |n| from + n);
+        // The library's own search of a byte looks at several at once.
+        let mut behind = &self.buffer[from..];
+        let passed = behind.skip_until(TAIL[0]).unwrap_or(0);
+        let end =
+            (passed > 0 && self.buffer[from + passed - 1] == TAIL[0]).then(|| from + passed - 1);
+        let Some(end) = end.filter(|n| n + 1 < self.buffer.len()) else {
+            self.scanned = end.unwrap_or(self.buffer.len());
             return (self.buffer.len() > MAX_REPLY)
                 .then(|| Err("the answer is too large".to_owned()));
         };
@@ -91,7 +101,8 @@ impl Replies {
         let rest = self.buffer.split_off(end + TAIL.len());
         let mut body = std::mem::replace(&mut self.buffer, rest);
         body.truncate(end);
-        body.drain(..HEAD.len());
+        // JSON may begin with blanks: nothing of a long answer is moved.
+        body[..HEAD.len()].fill(b' ');
         self.scanned = 0;
         Some(Ok(body))
     }
@@ -156,7 +167,7 @@ mod tests {
             let mut replies = Replies::default();
             let mut got = Vec::new();
             for part in stream.chunks(cut) {
-                replies.feed(part);
+                replies.room().extend_from_slice(part);
                 while let Some(reply) = replies.take() {
                     let body = reply.expect("a reply");
                     got.push(read_reply(&body).expect("a reply"));
@@ -189,7 +200,7 @@ mod tests {
             &frame("{\"ok\":true,"),
         ] {
             let mut replies = Replies::default();
-            replies.feed(bad);
+            replies.room().extend_from_slice(bad);
             let read = replies.take().map(|r| r.and_then(|b| read_reply(&b)));
             assert!(matches!(read, Some(Err(_))), "{bad:?}");
         }

@@ -70,11 +70,22 @@ pub fn boot_id() -> String {
     #[cfg(target_os = "macos")]
     let text = super::proc::macos_boot_session();
     #[cfg(not(target_os = "macos"))]
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let text = boot_file().unwrap_or_default();
     text.chars()
         .filter(char::is_ascii_hexdigit)
         .map(|c| c.to_ascii_lowercase())
         .collect()
+}
+
+/// What the kernel says of this boot, in one read: each of our starts asks for it.
+#[cfg(not(target_os = "macos"))]
+fn boot_file() -> Option<String> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let fd = open("/proc/sys/kernel/random/boot_id", flags, Mode::empty()).ok()?;
+    let mut text = [0; 64];
+    let n = rustix::io::read(&fd, &mut text).ok()?;
+    std::str::from_utf8(&text[..n]).ok().map(str::to_owned)
 }
 
 /// The first eight digits of [`boot_id`]; `00000000` where it cannot be read.

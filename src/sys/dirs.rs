@@ -24,6 +24,20 @@ pub fn home() -> Outcome<PathBuf> {
         .ok_or_else(|| Fault::refused("no home directory: set HOME"))
 }
 
+/// The names in a directory; none where it cannot be read.
+#[must_use]
+pub fn names(dir: &Path) -> Vec<OsString> {
+    use rustix::fs::{Dir, Mode, OFlags, open};
+    use std::os::unix::ffi::OsStrExt;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(entries) = open(dir, flags, Mode::empty()).and_then(|fd| Dir::read_from(&fd)) else {
+        return Vec::new();
+    };
+    let name = |bytes: &[u8]| std::ffi::OsStr::from_bytes(bytes).to_owned();
+    let names = entries.flatten().map(|e| name(e.file_name().to_bytes()));
+    names.filter(|n| n != "." && n != "..").collect()
+}
+
 /// Where our state is: `$KITTYMUX_STATE_DIR`, else `$XDG_STATE_HOME/kittymux`, else `~/.local/state/kittymux`.
 ///
 /// # Errors

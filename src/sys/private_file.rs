@@ -65,11 +65,16 @@ impl PrivateDir {
     /// As [`PrivateDir::open`].
     pub fn sub(&self, name: &str) -> Outcome<Self> {
         let path = self.path.join(name);
-        match fs::mkdirat(&self.fd, name, Mode::RWXU) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-            Err(e) => return Err(Fault::file("create", &path, e)),
+        let open = || fs::openat(&self.fd, name, DIR, Mode::empty());
+        let mut opened = open();
+        if matches!(opened, Err(rustix::io::Errno::NOENT)) {
+            match fs::mkdirat(&self.fd, name, Mode::RWXU) {
+                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                Err(e) => return Err(Fault::file("create", &path, e)),
+            }
+            opened = open();
         }
-        match fs::openat(&self.fd, name, DIR, Mode::empty()) {
+        match opened {
             Ok(fd) => Self::check(fd, path),
             Err(e) => Err(Fault::file("open", &path, e)),
         }

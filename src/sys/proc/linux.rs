@@ -32,6 +32,13 @@ impl Room {
         }
     }
 
+    /// Reads a file of one short line, which the kernel hands over in one piece.
+    fn line(&mut self, dir: BorrowedFd<'_>, path: &str) -> Result<&[u8], Errno> {
+        let fd = openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let used = retry_on_intr(|| read(&fd, &mut self.small[..]))?;
+        Ok(&self.small[..used])
+    }
+
     /// Reads a whole file.
     fn read(&mut self, dir: BorrowedFd<'_>, path: &str) -> Result<&[u8], Errno> {
         let fd = openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
@@ -68,7 +75,7 @@ impl Held {
     }
 
     pub fn stat(&self) -> Option<Stat> {
-        parse_stat(Room::new().read(self.0.as_fd(), "stat").ok()?)
+        parse_stat(Room::new().line(self.0.as_fd(), "stat").ok()?)
     }
 
     pub fn process(&self, stat: &Stat) -> Option<Process> {
@@ -92,7 +99,7 @@ impl Held {
 }
 
 pub fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(Room::new().read(CWD, &format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(Room::new().line(CWD, &format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The name may hold blanks and `)`: the fields begin after the last `)`.
@@ -260,7 +267,7 @@ pub fn own_pids() -> Vec<i32> {
 pub fn own_named(is: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
     let mut room = Room::new();
     own(|dir, pid| {
-        let name = room.read(dir, &format!("{pid}/comm")).unwrap_or_default();
+        let name = room.line(dir, &format!("{pid}/comm")).unwrap_or_default();
         is(name.strip_suffix(b"\n").unwrap_or(name))
     })
 }
