@@ -10,6 +10,7 @@
 import json
 import os
 import re
+import socket
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -23,8 +24,7 @@ STATE = sys.modules.setdefault('kittymux_state', SimpleNamespace(loaded=0, writt
 
 
 def in_state(*below):
-    base = os.environ.get('XDG_STATE_HOME', '')
-    base = base if os.path.isabs(base) else os.path.expanduser('~/.local/state')
+    base = next(filter(os.path.isabs, (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~/.local/state'))))
     return os.path.join(os.environ.get('KITTYMUX_STATE_DIR') or os.path.join(base, 'kittymux'), *below)
 
 
@@ -72,16 +72,15 @@ def this_kitty():
 
 
 def on_load(boss, *_):
-    with suppress(Exception):
+    with suppress(Exception), private_directory('kitties') as fd:
         if boss.listening_on and not STATE.loaded:
             STATE.loaded = 1
             boot, pid, start = this_kitty()
-            with private_directory('kitties') as fd:
-                write(fd, f'{boot}-{pid}-{start}', {'v': 1, 'socket': boss.listening_on, 'pid': pid, 'start': start})
-                for name in os.listdir(fd):
-                    its = re.fullmatch(rf'\.?{boot}-(\d+)-(\d+)(\..*)?', name)
-                    if its and life(int(its[1]))[1] != int(its[2]):
-                        os.unlink(name, dir_fd=fd)
+            write(fd, f'{boot}-{pid}-{start}', {'v': 1, 'socket': boss.listening_on, 'pid': pid, 'start': start})
+            for name in os.listdir(fd):
+                its = re.fullmatch(rf'\.?{boot}-(\d+)-(\d+)(\..*)?', name)
+                if its and life(int(its[1]))[1] != int(its[2]):
+                    os.unlink(name, dir_fd=fd)
 
 
 def listed(os_windows):
@@ -97,8 +96,7 @@ def desk(os_windows):
     boss = SimpleNamespace(os_window_map=os_windows, list_os_windows=lambda: listed(os_windows))
     with suppress(Exception):
         capture = run_path(in_state('kitty', 'kittymux_capture.py'))['capture']
-        ans = json.loads(capture(['1', '{"os_windows": null, "skip": []}'], boss))
-        return ans['text'], ans['ls']
+        return (ans := json.loads(capture(['1', '{"os_windows": null, "skip": []}'], boss)))['text'], ans['ls']
     options, lines = session.parse_save_as_options_spec_args(['--use-foreground-process'])[0], []
     with child.cached_process_data():
         for tm in os_windows.values():
@@ -118,10 +116,9 @@ def save(how, os_windows, kept):
     for its_text, its_ls in kept.values():
         text, ls = '\n\n\nnew_os_window\n'.join(filter(None, (its_text, text))), its_ls + ls
     procs = {}
-    for window in (w for o in ls for tab in o['tabs'] for w in tab['windows']):
-        window['env'] = {}
-        foreground = [life(process['pid']) for process in window['foreground_processes']]
-        procs[str(window['id'])] = {'child': life(window['pid']), 'foreground': foreground}
+    for w in (w for o in ls for tab in o['tabs'] for w in tab['windows']):
+        w['env'] = {}
+        procs[w['id']] = {'child': life(w['pid']), 'foreground': [life(p['pid']) for p in w['foreground_processes']]}
     STATE.written += 1
     name = f'{boot}-{pid}-{start}-{STATE.written}.{how}'
     with private_directory('sessions', '.exit') as fd:
@@ -129,11 +126,15 @@ def save(how, os_windows, kept):
                          'version': constants.str_version, 'text': text, 'ls': ls, 'procs': procs}, os.fsync)
     with open(in_state('self-path'), errors='surrogateescape') as f:
         command = [os.path.join('/', f.read().rstrip('\n')), 'exit-save', in_state('sessions', '.exit', name)]
-    # It outlives this kitty: it must not look for it, hold anything of it open, or be deaf to the signals kitty blocks.
-    its = {k: v for k, v in os.environ.items() if not re.fullmatch('KITTY_(LISTEN_ON|PID|PUBLIC_KEY|WINDOW_ID)', k)}
-    actions = [(os.POSIX_SPAWN_CLOSE, int(n)) for n in os.listdir('/proc/self/fd')]
-    actions += [(os.POSIX_SPAWN_OPEN, n, '/dev/null', os.O_RDWR, 0) for n in range(3)]
-    os.posix_spawn(command[0], command, its, file_actions=actions, setsid=True, setsigmask=())
+    # It outlives this kitty: it must not hold anything of it open, or be deaf to the signals kitty blocks.
+    looked, worker = socket.socketpair()
+    actions = [(os.POSIX_SPAWN_DUP2, worker.fileno(), 1)]
+    actions += [(os.POSIX_SPAWN_CLOSE, int(n)) for n in os.listdir('/proc/self/fd') if n != '1']
+    actions += [(os.POSIX_SPAWN_OPEN, n, '/dev/null', os.O_RDWR, 0) for n in (0, 2)]
+    os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True, setsigmask=())
+    # Programs end with their windows: for a moment it may look at them while they run.
+    looked.settimeout(0.25)
+    looked.recv(1)
 
 
 def on_quit(boss, window, data):

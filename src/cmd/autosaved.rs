@@ -10,6 +10,7 @@ use crate::keep::state::State;
 use crate::keep::taken::{Marks, ended};
 use crate::kitty::session_file::{Origin, SessionFile};
 use crate::kitty::tree::{self, OsWindow};
+use crate::kitty::words::quote;
 use crate::resume::rewrite::VAR_SAVE;
 use crate::sys::bytes::{from_bytes, to_bytes};
 use crate::sys::fault::Outcome;
@@ -18,6 +19,9 @@ use crate::sys::private_file::PrivateDir;
 use crate::sys::proc::ProcId;
 use crate::sys::token::{fingerprint as sum, is_token};
 use std::time::Duration;
+
+/// What kitty runs has this in place of the id of a desk when it started with nothing to bring back.
+pub const AT_START: &str = "startup";
 
 /// Its second line, before the id its windows carry.
 const WINDOWS: &str = "# windows ";
@@ -111,12 +115,29 @@ pub fn offered(sessions: &PrivateDir) -> Option<Offered> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn withdraw(sessions: &PrivateDir) -> Outcome<()> {
+pub fn withdraw(state: &State, sessions: &PrivateDir) -> Outcome<()> {
+    let text = to_bytes(&nothing(state));
     let there = sessions.read_head(STARTUP, 4096)?;
-    if there.as_deref() == Some(NOTHING.as_bytes()) {
+    if there.as_ref() == Some(&text) {
         return Ok(());
     }
-    sessions.write(STARTUP, NOTHING.as_bytes())
+    sessions.write(STARTUP, &text)
+}
+
+/// What the file holds while nothing is offered: kitty's own first window, and a line that asks once
+/// more, since a kitty may have ended a moment ago.
+fn nothing(state: &State) -> String {
+    setting::own_path(state).map_or_else(
+        |_| NOTHING.to_owned(),
+        |km| format!("{NOTHING}launch\n{}\n", taking(&km, AT_START)),
+    )
+}
+
+/// The line that kitty runs as it loads a file of ours.
+#[must_use]
+pub fn taking(km: &str, windows: &str) -> String {
+    let km = quote(km);
+    format!("launch --type=background --allow-remote-control {km} sessions restored {windows}")
 }
 
 /// A save of this kitty shows these windows: what it had taken lives on in it, once all of it is
@@ -133,7 +154,7 @@ pub fn shown(state: &State, kitty: ProcId, tree: &[OsWindow]) {
 fn offer(state: &State, sessions: &PrivateDir, save: Option<&Autosave>) -> Outcome<()> {
     let before = offered(sessions);
     let Some(save) = save else {
-        withdraw(sessions)?;
+        withdraw(state, sessions)?;
         forget_copies(state, sessions, before.as_ref());
         return Ok(());
     };

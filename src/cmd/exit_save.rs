@@ -74,12 +74,14 @@ pub fn run(args: &Args) -> Outcome<Exit> {
         })?;
     let Some(_lock) = lock(&state, &group)? else {
         // Another one is at it and takes this file along.
+        tell_watcher();
         return Ok(Exit::Done);
     };
     // Its plan now: a later tick may have forgotten a kitty that is gone. And what its agents are at,
     // of those that have not ended yet.
     let plan = plan_of(&state, &group);
     let early = look_early(&state, &left::read(&exits, &group));
+    tell_watcher();
     let ends = loop {
         let left = left::read(&exits, &group);
         if is_ready(&left) {
@@ -96,6 +98,12 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     }
     autosaved::keep_up(&state).and(done)?;
     Ok(Exit::Done)
+}
+
+/// Kitty stands still until the programs of its windows were looked at, for a moment at most. That it
+/// does not wait (any more) is nothing to us.
+fn tell_watcher() {
+    let _ = rustix::io::write(rustix::stdio::stdout(), b"\n");
 }
 
 /// Finishes what no worker has finished; a group whose worker still waits is left to it.

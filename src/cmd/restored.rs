@@ -1,6 +1,8 @@
 //! `sessions restored ID`: what a file of ours has kitty run in the background as it loads it. It
 //! marks the desk as taken, so that no other kitty offers it, and opens its other sessions.
 
+mod start;
+
 use std::time::Duration;
 
 use super::autosaved;
@@ -37,10 +39,11 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     let state = State::open()?;
     let kitty = discover::parent()
         .ok_or_else(|| Fault::refused("sessions restored is run by kitty, not in a shell"))?;
+    if windows == autosaved::AT_START {
+        return start::run(&state, kitty);
+    }
     let taken = take_offered(&state, windows, kitty)?;
-    let found = discover::find(&Surroundings::read(), Some(&state.dir))?;
-    let connection = found.kitties.into_iter().find(|k| k.process == kitty);
-    let Some(mut connection) = connection.map(|k| k.connection) else {
+    let Some(mut connection) = connection_to(&state, kitty)? else {
         return Ok(Exit::Done);
     };
     if taken == Taking::ByAnother {
@@ -51,21 +54,37 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     let Ok(Some(dir)) = PrivateDir::existing(&sessions.join(restore_dir(windows))) else {
         return Ok(Exit::Done);
     };
-    let more = others(&dir);
-    if more.is_empty() {
-        return Ok(Exit::Done);
-    }
     let names = dir.names()?;
     let first = names.iter().find(|n| n.ends_with(ENDING)).map_or_else(
         || from_os(sessions.join(STARTUP).as_os_str()),
         |name| from_os(dir.join(name).as_os_str()),
     );
-    for path in more.iter().chain([&first]) {
+    open_others(&mut connection, kitty, &dir, &first)?;
+    Ok(Exit::Done)
+}
+
+/// The connection to the kitty that started us, where it can be had.
+fn connection_to(state: &State, kitty: ProcId) -> Outcome<Option<Connection>> {
+    let found = discover::find(&Surroundings::read(), Some(&state.dir))?;
+    let ours = found.kitties.into_iter().find(|k| k.process == kitty);
+    Ok(ours.map(|k| k.connection))
+}
+
+/// Opens the other sessions of a desk, then goes back to `first`, the one that was visible.
+fn open_others(
+    connection: &mut Connection,
+    kitty: ProcId,
+    dir: &PrivateDir,
+    first: &str,
+) -> Outcome<()> {
+    let more = others(dir);
+    let back = (!more.is_empty()).then(|| first.to_owned());
+    for path in more.iter().chain(&back) {
         connection
             .ask(&commands::goto_session(path), WAIT)
             .map_err(|why| Fault::refused(format!("kitty {}: {why}", kitty.pid)))?;
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// Who has a desk now.
@@ -92,7 +111,7 @@ pub fn take_offered(state: &State, windows: &str, kitty: ProcId) -> Outcome<Taki
     let _lock = autosaved::lock(state)?;
     if let Some(offer) = autosaved::is_offered(&sessions, windows) {
         take(state, &offer.header.save, kitty, windows, offer.count)?;
-        autosaved::withdraw(&sessions)?;
+        autosaved::withdraw(state, &sessions)?;
         return Ok(Taking::ByUs);
     }
     Ok(match Marks::of(state).by_windows(windows) {

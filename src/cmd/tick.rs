@@ -174,7 +174,7 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
         return result;
     }
     for at in 0..seen.len() {
-        if saving::is_panel(&seen[at].tree) {
+        if tree::is_panel(&seen[at].tree) {
             continue;
         }
         let known = memory.kitties[at].clone();

@@ -102,6 +102,13 @@ pub fn close_by_var(name: &str, value: &str) -> Vec<u8> {
     request("close-window", &payload.finish(), None)
 }
 
+/// Closes a window.
+#[must_use]
+pub fn close_window(id: u64) -> Vec<u8> {
+    let payload = Object::new().text("match", &format!("id:{id}"));
+    request("close-window", &payload.finish(), None)
+}
+
 /// Shows `text` as the title of `window` until its program sets another.
 #[must_use]
 pub fn show_title(window: u64, text: &str) -> Vec<u8> {

@@ -160,6 +160,13 @@ pub fn meant(tree: &[OsWindow], window: Option<u64>) -> Option<&OsWindow> {
         .or_else(|| (tree.len() == 1).then(|| &tree[0]))
 }
 
+/// Whether all of a kitty is the quick-access panel.
+#[must_use]
+pub fn is_panel(tree: &[OsWindow]) -> bool {
+    let is_one = |o: &OsWindow| o.wm_class.as_deref() == Some("kitty-quick-access");
+    !tree.is_empty() && tree.iter().all(is_one)
+}
+
 /// Marks our own overlays (pickers, results): they are no part of a desk.
 pub const UTILITY: &str = "kittymux_utility";
 

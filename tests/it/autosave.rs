@@ -24,7 +24,7 @@ pub fn text(path: &PathBuf) -> String {
 pub fn windows(text: &str) -> usize {
     let file = SessionFile::read(text, Origin::Person, &[]);
     file.launches()
-        .filter(|l| l.option("--type") != Some("background"))
+        .filter(|l| l.text().contains("kittymux_save="))
         .count()
 }
 

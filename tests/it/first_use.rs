@@ -25,8 +25,7 @@ fn set_up_once_and_the_conversation_is_there_again() {
     if is_real() {
         let without = format!("kitty (pid {}) has not loaded our watcher", kitty.pid);
         assert!(!doctor.contains(&without), "{doctor}");
-        // One look of the timer, and no save: kitty's end does the rest.
-        rig.tick(0);
+        // No look of the timer, and no save: kitty's end does it all.
         kitty.end();
     } else {
         rig.tick(0);
@@ -36,7 +35,7 @@ fn set_up_once_and_the_conversation_is_there_again() {
     }
     until("the desk to be offered", || {
         let text = std::fs::read_to_string(&offered).ok()?;
-        text.contains("launch").then_some(())
+        text.contains("kittymux_save=").then_some(())
     });
     // Just kitty, as from a menu.
     let kitty = rig.start_as_set_up(&[]);

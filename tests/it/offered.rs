@@ -1,8 +1,9 @@
 //! Which desk is offered, and which is *last*: one that was left, whatever else lies beside it.
 
 use crate::autosave::{own_save, sids, startup, text, windows};
-use crate::rig::{Rig, until};
+use crate::rig::{Kitty, Rig, until};
 use crate::scene::Scene;
+use kittymux::kitty::tree::Window;
 
 /// Crashes a kitty with a desk of its own name, so that it is left; gives the rig.
 fn left_desk(rig: Rig, dir: &str, at: i64) -> Rig {
@@ -129,4 +130,71 @@ fn a_session_that_is_open_already_is_named_as_what_is_missing() {
         said.contains("the session \"one\" is open already"),
         "{said}"
     );
+}
+
+/// Starts a kitty as `startup_session` has it.
+fn open_kitty(rig: &Rig) -> Kitty {
+    let file = rig.state().join("sessions/startup.kitty-session");
+    rig.start_kitty(&["--session", &file.display().to_string()])
+}
+
+/// A kitty with a conversation that was saved by itself, and was killed; no tick has seen that.
+fn just_killed() -> (Rig, String) {
+    let scene = Scene::new();
+    let agent = scene.type_in(&scene.rig.dir("p"), "claude", "(new)");
+    let sid = scene.talk(agent);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    assert_eq!(windows(&startup(&scene.rig)), 0, "its kitty runs");
+    // One more that opens while it runs is a plain shell.
+    let other = open_kitty(&scene.rig);
+    let only = other.windows()[0].id;
+    other.shows(only, "$");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(other.windows().len(), 1);
+    other.crash();
+    scene.kitty.crash();
+    (scene.rig, sid)
+}
+
+#[test]
+fn kitty_opened_right_after_a_crash_brings_the_desk_back() {
+    let (rig, sid) = just_killed();
+    let kitty = open_kitty(&rig);
+    let scene = Scene { rig, kitty };
+    let asking = scene.asking(&sid);
+    // What kitty opened by itself makes room.
+    until("only the desk", || {
+        let all = scene.kitty.windows();
+        let is_desks = |w: &Window| w.var("kittymux_save").is_some();
+        (all.len() == 2 && all.iter().all(is_desks)).then_some(())
+    });
+    scene.resume(asking, &sid);
+    let next = open_kitty(&scene.rig);
+    let only = next.windows()[0].id;
+    next.shows(only, "$");
+    assert_eq!(next.windows().len(), 1, "it was offered once");
+    // The next tick has nothing to say against it.
+    scene.rig.tick(40);
+    assert_eq!(windows(&startup(&scene.rig)), 0);
+}
+
+#[test]
+fn two_kitties_opened_right_after_a_crash_ask_once() {
+    let (rig, sid) = just_killed();
+    let kitties = [open_kitty(&rig), open_kitty(&rig)];
+    let asking = |k: &Kitty| {
+        let all = k.windows();
+        all.iter().any(|w| w.var("kittymux_sid") == Some(&sid))
+    };
+    until("one of them to ask", || {
+        kitties.iter().any(asking).then_some(())
+    });
+    until("the other to be a plain shell", || {
+        let plain = kitties.iter().find(|k| !asking(k))?;
+        let all = plain.windows();
+        (all.len() == 1 && all[0].foreground_processes.len() == 1).then_some(())
+    });
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(kitties.iter().filter(|k| asking(k)).count(), 1);
 }

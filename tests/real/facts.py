@@ -120,7 +120,23 @@ def the_shell_of_run_shell():
             tally.check(f'9.9 run-shell --shell={shell} is kitten, then {shown}', waits == 'kitten' and os.path.basename(found[0]) == shown and ('-i' in found) == ('-i' in shell), f'{waits} {found}')
 
 
+def the_file_a_kitty_starts_with():
+    place = tempfile.mkdtemp()
+    for name, lines, count in (('comments', '# nothing', 1), ('a window and a line in the background', 'launch\nlaunch --type=background {}', 1),
+                               ('a line in the background alone', 'launch --type=background {}', 0)):
+        for what, program in (('', '/bin/true'), (', whose program is missing', '/nowhere/kittymux')):
+            path = os.path.join(place, 'start.kitty-session')
+            with open(path, 'w') as f:
+                f.write(lines.format(program) + '\n')
+            with Kitty(conf=f'startup_session {path}', args=['--directory', place]) as k:
+                until(k.windows, 2)
+                time.sleep(0.5)
+                found = [w['cwd'] for w in k.windows()]
+                tally.check(f'12.8 started with {name}{what}: {count} windows', found == [place] * count, f'{found} {k.messages()}')
+
+
 a_stopped_kitty()
+the_file_a_kitty_starts_with()
 the_shell_of_run_shell()
 includes()
 a_session_that_begins_with_an_os_window()

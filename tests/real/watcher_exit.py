@@ -30,9 +30,11 @@ CHECK = os.path.join(HERE, 'check-session')
 # Stands where kittymux would: notes its words, environment, signals and descriptors, then is renamed into place.
 WORKER = '''#!/usr/bin/env python3
 import json, os, sys
+stdout = os.readlink('/proc/self/fd/1')
+os.write(1, b'\\n')  # looked: kitty need not stand still any longer
 status = dict(line.split(':', 1) for line in open('/proc/self/status'))
 note = {'argv': sys.argv[1:], 'env': dict(os.environ), 'blocked': int(status['SigBlk'], 16), 'leads': os.getsid(0) == os.getpid(),
-        'fds': [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)],
+        'fds': [os.readlink('/proc/self/fd/0'), stdout.split(':')[0], os.readlink('/proc/self/fd/2')],
         'others': [n for n in os.listdir('/proc/self/fd') if int(n) > 2 and os.path.exists(f'/proc/self/fd/{n}')],
         'there': os.path.exists(sys.argv[-1])}
 path = os.path.join(os.environ['KITTYMUX_STATE_DIR'], f'worker-{os.getpid()}')
@@ -182,7 +184,7 @@ def examine(name, desk, expected, parses=True, clean=True, started=True, alive=T
         want('names of the closing kitty', [k for k in worker['env'] if k in (
             'KITTY_LISTEN_ON', 'KITTY_WINDOW_ID', 'KITTY_PID', 'KITTY_PUBLIC_KEY')], [])
         want('its session, its files, and the document there', (worker['leads'], worker['fds'], worker['others'], worker['there']),
-             (True, ['/dev/null'] * 3, [], True))
+             (True, ['/dev/null', 'socket', '/dev/null'], [], True))
         want('blocked signals', worker['blocked'], 0)
     if clean:
         log = desk.messages()
@@ -444,6 +446,10 @@ def without_our_other_files():
         k.act('quit')
         k.ended()
         examine('no self-path: the file alone', k, [('quit', 1, 1)], started=False)
+    with begun(1, worker='#!/bin/sh\nexec sleep 7010\n') as k:
+        k.act('quit')
+        k.ended()
+        examine('a worker that says nothing: kitty ends all the same', k, [('quit', 1, 1)], started=False)
     odd = os.path.join(tempfile.mkdtemp(), os.fsdecode(b'a "b" $c \xff'))
     with open(odd, 'w') as f:
         f.write(WORKER)

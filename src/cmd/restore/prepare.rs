@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::cmd::autosaved::{is_autosave, offered};
+use crate::cmd::autosaved::{is_autosave, offered, taking};
 use crate::cmd::rewrite_files::kitty_shell;
 use crate::keep::assets;
 use crate::keep::names::ENDING;
 use crate::keep::state::State;
 use crate::kitty::session_file::{Item, Line, SessionFile};
-use crate::kitty::words::{can_stand, double_dollars, is_separator, quote};
+use crate::kitty::words::{can_stand, double_dollars, is_separator};
 use crate::resume::parts::parts;
 use crate::resume::rewrite::{self, VAR_PLACE, VAR_SAVE};
 use crate::resume::window::is_desk_name;
@@ -122,10 +122,7 @@ pub(in crate::cmd) fn prepare(
         others.push(from_os(of_others.join(&name).as_os_str()));
     }
     if loads == Loads::ByItself || (loads == Loads::NewKitty && !others.is_empty()) {
-        let km = quote(km);
-        first.lines.push(Line::new(&format!(
-            "launch --type=background --allow-remote-control {km} sessions restored {windows}"
-        )));
+        first.lines.push(Line::new(&taking(km, &windows)));
     }
     Ok(Prepared {
         windows,
@@ -139,7 +136,7 @@ pub(in crate::cmd) fn prepare(
 }
 
 /// Whether a kitty session's name can be that of a file again.
-fn can_be_a_stem(name: &str) -> bool {
+pub(in crate::cmd) fn can_be_a_stem(name: &str) -> bool {
     name.len() <= 100
         && !name.starts_with('.')
         && !name.contains(['/', '\0'])

@@ -22,14 +22,6 @@ use crate::sys::private_file::PrivateDir;
 use crate::sys::proc::ProcId;
 use crate::sys::token::{fingerprint, random_id};
 
-/// Whether all of a kitty is the quick-access panel.
-pub fn is_panel(tree: &[OsWindow]) -> bool {
-    !tree.is_empty()
-        && tree
-            .iter()
-            .all(|o| o.wm_class.as_deref() == Some("kitty-quick-access"))
-}
-
 /// What a tick sees of a kitty.
 pub fn view(kitty: ProcId, tree: &[OsWindow], desk: &Desk) -> View {
     let mut windows = String::new();
