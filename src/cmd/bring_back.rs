@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::elsewhere::{OpenNow, is_same_place};
+use std::path::PathBuf;
+
+use super::elsewhere::{self, OpenNow, is_same_place};
 use super::resume_prompt::why_no_directory;
+use super::setting;
 use crate::agents::argv::{Selector, fresh, resume};
 use crate::agents::definitions::{Definition, Definitions, Scope};
 use crate::agents::find;
 use crate::keep::assets;
+use crate::keep::claims::Claims;
 use crate::keep::journal::{Journal, Session};
+use crate::keep::state::State;
 use crate::kitty::launch_line::LaunchLine;
 use crate::kitty::session_file::{Origin, SessionFile};
 use crate::kitty::words::{can_stand, double_dollars, nearest};
@@ -18,23 +23,51 @@ use crate::resume::window::shell_by_path;
 use crate::sys::bytes::{from_os, to_path};
 use crate::sys::clock;
 use crate::sys::dirs;
+use crate::sys::fault::Outcome;
 use crate::sys::look::Look;
 
 /// What all records are looked at with.
 pub struct Ground<'a> {
     /// The definitions.
-    pub defs: &'a Definitions,
+    pub defs: Definitions,
     /// The home directory.
-    pub home: &'a std::path::Path,
+    pub home: PathBuf,
     /// What is open now.
-    pub open: &'a OpenNow,
+    pub open: OpenNow,
     /// What restored windows ask for, by agent and id.
     pub asked_for: &'a BTreeSet<(String, String)>,
     /// The journal they are of.
     pub journal: &'a Journal,
 }
 
-impl Ground<'_> {
+impl<'a> Ground<'a> {
+    /// Looks at what is open now.
+    ///
+    /// # Errors
+    /// When there is no home directory.
+    pub fn look(
+        state: &State,
+        asked_for: &'a BTreeSet<(String, String)>,
+        journal: &'a Journal,
+    ) -> Outcome<Self> {
+        let defs = setting::checked_definitions(Some(state));
+        let home = setting::home()?;
+        let claims = state.claims().ok().map(Claims::new);
+        let open = OpenNow::look(elsewhere::Ground {
+            defs: &defs,
+            home: &home,
+            claims: claims.as_ref(),
+            state: Some(state),
+        });
+        Ok(Self {
+            defs,
+            home,
+            open,
+            asked_for,
+            journal,
+        })
+    }
+
     /// The record with which a window brings the session back.
     ///
     /// # Errors
@@ -75,7 +108,7 @@ impl Ground<'_> {
         let transcript = find::transcript(
             def,
             &env(session),
-            self.home,
+            &self.home,
             &session.sid,
             Some(&session.cwd),
         );
@@ -96,7 +129,7 @@ impl Ground<'_> {
             inner: &[],
             cwd: Some(&session.cwd),
             env: &env,
-            home: self.home,
+            home: &self.home,
         };
         // Where its conversations can be looked up, "latest" is no answer.
         let looked_up = !matches!(

@@ -233,10 +233,9 @@ fn publish_desk(
     plan: Option<&LastPlan>,
     early: Option<&Desk>,
 ) -> Outcome<()> {
-    let (header, made) = make(state, left, plan, early)?;
-    if is_bare(&made.text, left) {
+    let Some((header, made)) = make(state, left, plan, early)? else {
         return Ok(());
-    }
+    };
     let sessions = state.sessions()?;
     let name = autosaves::name(&left.boot, left.kitty);
     autosaves::put_aside(&sessions, &name, &made.text)?;
@@ -259,10 +258,9 @@ fn keep_closed(
     plan: Option<&LastPlan>,
     early: Option<&Desk>,
 ) -> Outcome<()> {
-    let (header, made) = make(state, left, plan, early)?;
-    if is_bare(&made.text, left) {
+    let Some((header, made)) = make(state, left, plan, early)? else {
         return Ok(());
-    }
+    };
     let closed = state.sessions()?.sub(".closed")?;
     let name = format!("closed-{:020}-{}", left.up, left.kitty.pid);
     take::store_over(state, &closed, &name, &header, &made)?;
@@ -278,12 +276,13 @@ fn keep_closed(
     Ok(())
 }
 
+/// The save of what was left; none of one plain window.
 fn make(
     state: &State,
     left: &Left,
     plan: Option<&LastPlan>,
     early: Option<&Desk>,
-) -> Outcome<(Header, super::save::text::Made)> {
+) -> Outcome<Option<(Header, super::save::text::Made)>> {
     let defs = setting::quiet_definitions()
         .0
         .with_checks(crate::keep::checks::read(state));
@@ -333,7 +332,7 @@ fn make(
     if left.how == "last" {
         made.text = without_typed(&made.text);
     }
-    Ok((header, made))
+    Ok((!is_bare(&made.text, left)).then_some((header, made)))
 }
 
 /// A text without the lines that were typed in its plain windows: those windows ended by themselves,

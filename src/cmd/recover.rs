@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bring_back::{self, Tab, session_file};
-use super::elsewhere::{self, OpenNow};
+use super::bring_back::{self, Ground, Tab, session_file};
 use super::exit::Exit;
 use super::history::{is_running, since};
 use super::observe;
@@ -13,7 +12,6 @@ use super::save::check_case;
 use super::setting;
 use super::table::Args;
 use crate::keep::assets;
-use crate::keep::claims::Claims;
 use crate::keep::journal::{self, Session};
 use crate::keep::names;
 use crate::keep::publish::{Header, publish};
@@ -122,22 +120,7 @@ fn look(state: &State, secs: u64, asked_for: &BTreeSet<(String, String)>) -> Out
     if list.is_empty() {
         return Ok(found);
     }
-    let defs = setting::checked_definitions(Some(state));
-    let home = setting::home()?;
-    let claims = state.claims().ok().map(Claims::new);
-    let open = OpenNow::look(elsewhere::Ground {
-        defs: &defs,
-        home: &home,
-        claims: claims.as_ref(),
-        state: Some(state),
-    });
-    let ground = bring_back::Ground {
-        defs: &defs,
-        home: &home,
-        open: &open,
-        asked_for,
-        journal: &journal,
-    };
+    let ground = Ground::look(state, asked_for, &journal)?;
     let mut once = BTreeSet::new();
     for session in list {
         if !session.sid.is_empty() && !once.insert((&session.agent, &session.sid)) {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::bring_back::{self, Tab, session_file};
-use super::elsewhere::{self, OpenNow};
+use super::bring_back::{self, Ground, Tab, session_file};
 use super::exit::Exit;
 use super::history::is_running;
 use super::look::Kitties;
@@ -12,7 +11,6 @@ use super::report::{self, home_text};
 use super::setting;
 use super::table::Args;
 use crate::keep::assets;
-use crate::keep::claims::Claims;
 use crate::keep::journal::{self, Journal, Session};
 use crate::keep::state::State;
 use crate::kitty::commands;
@@ -54,22 +52,7 @@ fn reopen(state: &State, looked: &mut Looked, key: Option<&str>) -> Outcome<Stri
     }
     kitties.meant()?;
     let journal = journal::read(state);
-    let defs = setting::checked_definitions(Some(state));
-    let home = setting::home()?;
-    let claims = state.claims().ok().map(Claims::new);
-    let open = OpenNow::look(elsewhere::Ground {
-        defs: &defs,
-        home: &home,
-        claims: claims.as_ref(),
-        state: Some(state),
-    });
-    let ground = bring_back::Ground {
-        defs: &defs,
-        home: &home,
-        open: &open,
-        asked_for: &looked.asked_for,
-        journal: &journal,
-    };
+    let ground = Ground::look(state, &looked.asked_for, &journal)?;
     let (session, record) = match key {
         Some(key) => {
             let session = by_key(&journal, key)?;
