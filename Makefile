@@ -9,12 +9,12 @@ TARGET := $(shell tests/target.sh)
 OUT = $(or $(CARGO_TARGET_DIR),target)/$(if $(TARGET),$(TARGET)/)release
 TARGET_FLAG = $(if $(TARGET),--target $(TARGET))
 
-.PHONY: help build demo test test-real test-agents lint bench dist dist-test source deb install uninstall clean
+.PHONY: help build demo test test-real test-agents screenshots first-minutes lint bench dist dist-test source deb install uninstall clean
 # What packaging/install.sh reads.
 export PREFIX DESTDIR BINARY HOST_BINARY
 
 help: ## list the targets
-	@awk -F': ## ' '/^[a-z-]+: ## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F': ## ' '/^[a-z-]+: ## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the release binary (static where the musl target is there)
 	@tests/target.sh --say
@@ -33,6 +33,12 @@ test-real: ## run the same scenarios in a real kitty (Debian chroot, made once)
 
 test-agents: ## run it with the real agents (pinned, from npm once; no account needed)
 	tests/agents/run.sh
+
+screenshots: ## make the pictures of docs/images anew, from a real kitty
+	tests/real/pictures.sh
+
+first-minutes: ## what a new user does and sees, every key counted, in a real kitty
+	tests/real/first_minutes.sh
 
 lint: ## formatting, clippy, the house rules
 	$(CARGO) fmt --all --check

@@ -12,7 +12,7 @@ use crate::sys::fault::Outcome;
 use crate::sys::out;
 
 /// A shell, and its file.
-const SHELLS: [(&str, &str); 3] = [
+pub const SHELLS: [(&str, &str); 3] = [
     (
         "bash",
         include_str!("../../assets/completions/kittymux.bash"),

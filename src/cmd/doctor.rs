@@ -13,7 +13,7 @@ use super::setup;
 use super::table::{Args, Opt, Verb};
 use crate::agents::probe::Verdict;
 use crate::keep::checks;
-use crate::keep::state::State;
+use crate::keep::state::{State, stable_path};
 use crate::keep::tick_state::TickState;
 use crate::sys::clock;
 use crate::sys::dirs;
@@ -99,13 +99,15 @@ pub fn run(args: &Args) -> Outcome<Exit> {
     found.extend(timer(state.as_ref()));
     found.extend(switches(state.as_ref()));
     found.extend(agents(state.as_ref()));
+    found.extend(told(state.as_ref()));
+    found.extend(setup::completion_findings());
     if let Some(state) = &state {
         found.extend(saves::findings(state));
     }
     if args.has("json") {
         out::data(&(as_json(&found) + "\n"));
     } else {
-        out::data(&as_text(&found));
+        out::data(&as_text(&found, out::paints()));
     }
     let bad = found.iter().any(|f| f.level == Level::Problem);
     Ok(if bad { Exit::CouldNot } else { Exit::Done })
@@ -138,7 +140,7 @@ fn timer(state: Option<&State>) -> Vec<Finding> {
         ),
         _ => Finding::warning(
             "nothing is saved by itself but at the end of kitty: there is no timer",
-            "kittymux setup",
+            setup::timer_mend(),
         ),
     });
     let memory = TickState::read(state);
@@ -230,13 +232,24 @@ fn agents(state: Option<&State>) -> Vec<Finding> {
     found
 }
 
-fn as_text(found: &[Finding]) -> String {
+/// Whether the agents tell by their hooks.
+fn told(state: Option<&State>) -> Vec<Finding> {
+    let known = state.and_then(State::self_path).or_else(stable_path);
+    known.map_or_else(Vec::new, |own| setup::hook_findings(&own))
+}
+
+fn as_text(found: &[Finding], paints: bool) -> String {
     let mut text = String::new();
     for finding in found {
-        let mark = match finding.level {
-            Level::Ok => "ok       ",
-            Level::Warning => "warning  ",
-            Level::Problem => "problem  ",
+        let (mark, colour) = match finding.level {
+            Level::Ok => ("ok       ", 32),
+            Level::Warning => ("warning  ", 33),
+            Level::Problem => ("problem  ", 31),
+        };
+        let mark = if paints {
+            format!("\x1b[{colour}m{mark}\x1b[m")
+        } else {
+            mark.to_owned()
         };
         text.push_str(&format!(
             "{mark}{}\n",

@@ -2,21 +2,21 @@
 //! in. Nothing is ever run here; settings are read and written.
 
 mod changes;
+pub mod settings;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use settings::{is_installed, is_there, places, put_in, shown, standing, take_out};
 
 use super::exit::Exit;
 use super::setting;
 use super::table::Args;
 use crate::agents::definitions::{Definition, Definitions};
-use crate::agents::hooks::edit::{self, LIMIT, Rest, Standing, Who};
-use crate::agents::hooks::setup::Way;
-use crate::agents::hooks::{Hooks, Setup};
+use crate::agents::hooks::edit::{Standing, Who};
 use crate::keep::settings_file as file;
 use crate::keep::state::{State, stable_path};
 use crate::sys::bytes::{from_os, is_raw};
-use crate::sys::dirs;
-use crate::sys::fault::{Fault, Outcome, shown_path};
+use crate::sys::fault::{Fault, Outcome};
 use crate::sys::json::{Object, list};
 use crate::sys::out;
 
@@ -55,44 +55,6 @@ pub fn setup(args: &Args) -> Outcome<Exit> {
         }
     }
     Ok(report.end())
-}
-
-/// Whether something of ours is in the settings file.
-fn is_there(setup: &Setup, agent: &str) -> bool {
-    let text = file::place(&setup.file).and_then(|path| file::read(&path, LIMIT));
-    let text = text.ok().flatten();
-    text.is_some_and(|t| matches!(edit::program_in(setup, agent, &t), Ok(Some(_))))
-}
-
-fn put_in(setup: &Setup, who: Who<'_>, dry: bool) -> Outcome<String> {
-    let path = file::place(&setup.file)?;
-    let old = file::read(&path, LIMIT)?;
-    let wrong = |why: String| left_alone(&path, &why);
-    let first = match &old {
-        Some(old) => edit::program_in(setup, who.agent, old)
-            .map_err(wrong)?
-            .is_none(),
-        None => true,
-    };
-    let new = edit::put_in(setup, who, old.as_deref()).map_err(wrong)?;
-    if old.as_deref() == Some(&new[..]) {
-        return Ok(format!("is in {} already", shown(&path)));
-    }
-    if dry {
-        let changes = changes::between(old.as_deref().unwrap_or_default(), &new);
-        return Ok(format!("would change {}\n{changes}", shown(&path)));
-    }
-    file::write(&path, old.as_deref(), &new, first)?;
-    let verb = match (&old, first) {
-        (None, _) => "made",
-        (_, true) => "put into",
-        (_, false) => "brought up to date in",
-    };
-    let mut said = format!("{verb} {}", shown(&path));
-    if !setup.warning.is_empty() {
-        said.push_str(&format!("\n  {}", setup.warning));
-    }
-    Ok(said)
 }
 
 /// Takes our hook out.
@@ -138,56 +100,6 @@ pub fn remove(args: &Args) -> Outcome<Exit> {
         out::data("no agent's settings hold a hook of ours\n");
     }
     Ok(report.end())
-}
-
-/// What was done; `None`: nothing of ours is there.
-fn take_out(setup: &Setup, agent: &str, dry: bool) -> Outcome<Option<String>> {
-    let path = file::place(&setup.file)?;
-    let Some(old) = file::read(&path, LIMIT)? else {
-        return Ok(None);
-    };
-    let wrong = |why: String| left_alone(&path, &why);
-    if edit::program_in(setup, agent, &old)
-        .map_err(wrong)?
-        .is_none()
-    {
-        return Ok(None);
-    }
-    let kept = file::original(&path, LIMIT);
-    let original = kept.as_ref().map(|(_, bytes)| &bytes[..]);
-    let rest = edit::give_back(setup, agent, &old, original).map_err(wrong)?;
-    let shown_file = shown(&path);
-    if dry {
-        let new = match &rest {
-            Rest::Text(new) => &new[..],
-            Rest::Nothing => return Ok(Some(format!("would remove {shown_file}"))),
-        };
-        let changes = changes::between(&old, new);
-        return Ok(Some(format!("would change {shown_file}\n{changes}")));
-    }
-    let said = match &rest {
-        Rest::Text(new) => {
-            file::write(&path, Some(&old), new, false)?;
-            format!("taken out of {shown_file}")
-        }
-        Rest::Nothing => {
-            let instead: &[u8] = if setup.way == Way::Json { b"{}\n" } else { b"" };
-            file::remove(&path, &old, instead)?;
-            format!("removed {shown_file}, which held nothing else")
-        }
-    };
-    match (kept, rest) {
-        // What is kept is what stands there again.
-        (Some((kept, original)), Rest::Text(new)) if original == new => {
-            file::remove(&kept, &original, b"")?;
-            Ok(Some(said))
-        }
-        (Some((kept, _)), _) => Ok(Some(format!(
-            "{said}\n  it was changed since; as it was before: {}",
-            shown(&kept)
-        ))),
-        (None, _) => Ok(Some(said)),
-    }
 }
 
 /// What is told of an agent.
@@ -272,12 +184,7 @@ fn line(def: &Definition, program: &str) -> Line {
         agent: &def.name,
         program,
     };
-    let standing = match file::read(&path, LIMIT) {
-        Ok(None) => Ok(Standing::Absent),
-        Ok(Some(text)) => edit::standing(setup, who, &text).map_err(|why| left_alone(&path, &why)),
-        Err(fault) => Err(fault),
-    };
-    match standing {
+    match standing(setup, who, &path) {
         Err(fault) => told("unreadable", Some(path), fault.to_string()),
         Ok(Standing::Whole) => told("installed", Some(path), more),
         Ok(Standing::Differs) => told("changed since", Some(path), more),
@@ -311,29 +218,6 @@ fn agents<'a>(args: &Args, defs: &'a Definitions) -> Option<Vec<(&'a Definition,
     Some(found)
 }
 
-/// Where an agent is told, and where more; or why nobody knows.
-fn places(def: &Definition) -> Result<(&Setup, Option<&Setup>), String> {
-    let nobody = || "it is not known how it is told".to_owned();
-    let Some(hooks) = &def.hooks else {
-        return Err(nobody());
-    };
-    match hooks {
-        Hooks {
-            setup: Some(setup),
-            more,
-            ..
-        } => Ok((setup, more.as_ref())),
-        Hooks { unknown, .. } if !unknown.is_empty() => Err(unknown.clone()),
-        _ => Err(nobody()),
-    }
-}
-
-fn is_installed(def: &Definition) -> bool {
-    def.names
-        .iter()
-        .any(|n| dirs::find_program(Path::new(n)).is_some())
-}
-
 /// The path that the settings are to name. `look`: nothing may be written.
 fn program(look: bool) -> Outcome<String> {
     let path = if look {
@@ -347,32 +231,22 @@ fn program(look: bool) -> Outcome<String> {
     } else {
         setting::own_path(&State::open()?)?
     };
-    if is_raw(&path) || path.chars().any(char::is_control) {
-        return Err(Fault::refused(format!(
-            "settings cannot name the path {}: install kittymux elsewhere",
-            out::visible(&path)
-        )));
-    }
+    nameable(&path)?;
     Ok(path)
 }
 
-fn left_alone(path: &Path, why: &str) -> Fault {
-    Fault::refused(format!(
-        "{} is left alone: {}",
-        shown(path),
-        out::visible(why)
-    ))
-}
-
-/// A path as a person writes it.
-fn shown(path: &Path) -> String {
-    match dirs::home()
-        .ok()
-        .and_then(|home| path.strip_prefix(home).ok().map(shown_path))
-    {
-        Some(below) => format!("~/{below}"),
-        None => shown_path(path),
+/// Whether settings can name this path.
+///
+/// # Errors
+/// When it holds bytes or characters that no settings file can.
+pub fn nameable(path: &str) -> Outcome<()> {
+    if is_raw(path) || path.chars().any(char::is_control) {
+        return Err(Fault::refused(format!(
+            "settings cannot name the path {}: install kittymux elsewhere",
+            out::visible(path)
+        )));
     }
+    Ok(())
 }
 
 /// Says what happened, a line for each agent.

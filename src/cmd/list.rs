@@ -199,10 +199,23 @@ fn as_text(rows: &[Row], home: &str) -> String {
         text.push_str(&format!(
             "\n    {}\n    {}\n",
             command(&row.command),
-            out::visible(&row.why)
+            out::visible(&spoken(&row.why))
         ));
     }
     text
+}
+
+/// How it is known, in more words than the one for machines.
+fn spoken(why: &str) -> String {
+    let (source, rest) = why.split_at(why.find(';').unwrap_or(why.len()));
+    let source = match source {
+        "registry" => "known by the agent's own registry",
+        "held file" => "known by a held file: the agent has it open",
+        "hook" => "told by the agent's hook",
+        "command line" => "named on its command line",
+        other => other,
+    };
+    format!("{source}{rest}")
 }
 
 fn as_json(rows: &[Row]) -> String {

@@ -242,7 +242,7 @@ pub fn conf_lines() -> String {
     match written {
         // What the person sets themselves further down wins, so the include stands at the top.
         Some(files) if conf.allow_remote_control.is_none() => format!(
-            "put this line at the top of kitty.conf, then restart kitty:\n  include {}\n(or only what it needs most:\n  {lines})",
+            "kittymux setup mends that, after showing what it writes. Or by hand: put this\nline at the top of kitty.conf, then restart kitty:\n  include {}\n(or only what it needs most:\n  {lines})",
             crate::sys::out::visible(&files.conf)
         ),
         _ => format!("put into kitty.conf, then restart kitty:\n  {lines}"),

@@ -87,7 +87,10 @@ pub fn run(words: &[OsString]) -> i32 {
 }
 
 /// Whether what the record would run is an agent we know, and nothing else.
-fn check<'a>(record: &Record, defs: &'a Definitions) -> Result<&'a Definition, String> {
+///
+/// # Errors
+/// What is wrong, for a person.
+pub fn check<'a>(record: &Record, defs: &'a Definitions) -> Result<&'a Definition, String> {
     let Some(def) = defs.get(&record.agent) else {
         return Err(format!(
             "no agent \"{}\" is defined",

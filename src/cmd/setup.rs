@@ -1,7 +1,15 @@
 //! `setup`: what a person would otherwise write by hand, shown first and done after a yes.
 
+mod completions;
+mod found;
+mod hooks;
 mod kitty_conf;
+mod plain_saves;
+mod remove;
 mod timer;
+
+pub(super) use completions::findings as completion_findings;
+pub(super) use hooks::findings as hook_findings;
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +20,7 @@ use super::setting;
 use super::table::{Args, Opt, Verb};
 use crate::keep::assets;
 use crate::keep::state::{State, stable_path};
+use crate::kitty::conf;
 use crate::resume::prompt::shown_directory;
 use crate::sys::bytes::from_os;
 use crate::sys::dirs;
@@ -24,13 +33,26 @@ pub const VERB: Verb = Verb {
     words: &["setup"],
     args: "",
     most: 0,
-    about: "write what kitty and the timer need, after showing it",
-    more: "It shows what it would write and why, and does it after a yes: files of our own, one line at the \
-           top of kitty.conf, and the timer that saves every kitty by itself. Once more, it changes \
-           nothing. --remove takes all of it away but your saves and what they need to open.",
+    about: "set all of it up, after showing it: kitty, timer, agents, shells",
+    more: "It shows what it would write and why, and does it after a yes: files of our own, one line at the\n\
+           top of kitty.conf, the timer that saves every kitty by itself, completions for your shells, and\n\
+           the hooks of the agents on PATH in their own settings. With e it asks for each of these groups;\n\
+           --yes is a yes to all that is shown. Once more, it changes nothing.\n\
+           --remove takes all of it away but your saves and what they need to open; settings of others are\n\
+           as they were, to the byte, unless they were changed since. Then it asks whether saves are to\n\
+           start their agents by plain commands, since nothing is there to ask any more. --remove --yes\n\
+           leaves saves alone; --plain-saves is a yes to that too. The old ones lie in .previous.",
     examples: &[
         ("kittymux setup --print", "only show what it would write"),
-        ("kittymux setup --yes", "write it without asking"),
+        ("kittymux setup --yes", "write all of it without asking"),
+        (
+            "kittymux setup --yes --keep-agents",
+            "all but the agents' settings",
+        ),
+        (
+            "kittymux setup --remove --print",
+            "only show what it would take away",
+        ),
     ],
     options: &[
         Opt {
@@ -49,9 +71,19 @@ pub const VERB: Verb = Verb {
             about: "leave kitty.conf alone",
         },
         Opt {
+            name: "keep-agents",
+            value: "",
+            about: "leave the agents' settings alone",
+        },
+        Opt {
             name: "remove",
             value: "",
             about: "take it away again",
+        },
+        Opt {
+            name: "plain-saves",
+            value: "",
+            about: "with --remove: saves start their agents by themselves",
         },
     ],
     listed: true,
@@ -61,15 +93,43 @@ pub const VERB: Verb = Verb {
 /// What starts the timer at once.
 pub(super) const TIMER_START: &[&str] = timer::START;
 
+/// What gives this machine a timer, where it has none.
+pub(super) fn timer_mend() -> &'static str {
+    if timer::can_run() {
+        "kittymux setup"
+    } else {
+        timer::NO_SYSTEMD
+    }
+}
+
 /// Whether the timer is written, for this path of kittymux.
 pub(super) fn timer_is_written(own: &Path) -> bool {
     timer::is_written(own)
 }
 
-const FILES: &str = "files for kitty";
+const FILES: &str = "own files";
 
-/// What stays at a removal: saves, and what they need to open.
-const STAYS: [&str; 2] = ["sessions", "shell"];
+/// What one yes is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Files of our own.
+    Own,
+    /// The line in kitty.conf.
+    Conf,
+    /// The settings of agents.
+    Agents,
+}
+
+impl Group {
+    /// What it is called in a question.
+    fn question(self) -> &'static str {
+        match self {
+            Self::Own => "kittymux's own files, timer and completions",
+            Self::Conf => "the line in kitty.conf",
+            Self::Agents => "the hooks in the agents' settings",
+        }
+    }
+}
 
 /// How one step stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +146,8 @@ pub(super) enum Status {
 pub(super) struct Step {
     /// What it is about, in a word or two.
     pub(super) name: &'static str,
+    /// Which yes it is done for.
+    pub(super) group: Group,
     /// What it writes and why.
     pub(super) does: String,
     /// How it stands.
@@ -99,34 +161,47 @@ pub(super) struct Step {
 /// # Errors
 /// What could not be written.
 pub fn run(args: &Args) -> Outcome<Exit> {
-    let wrong = [("print", "yes"), ("print", "remove")]
-        .iter()
-        .find(|(a, b)| args.has(a) && args.has(b));
+    let wrong = [
+        ("print", "yes"),
+        ("remove", "keep-conf"),
+        ("remove", "keep-agents"),
+    ]
+    .iter()
+    .find(|(a, b)| args.has(a) && args.has(b));
     if let Some((a, b)) = wrong {
         out::message(&format!("--{a} and --{b} do not go together"));
         return Ok(Exit::UsedWrongly);
     }
+    if args.has("plain-saves") && !args.has("remove") {
+        out::message("--plain-saves goes with --remove: kittymux setup --remove --plain-saves");
+        return Ok(Exit::UsedWrongly);
+    }
     if args.has("remove") {
-        return remove(args.has("yes"));
+        return remove::run(args);
     }
     let dir = dirs::state()?;
-    let steps = steps(&dir, &own_path(&dir)?, args.has("keep-conf"));
-    out::data(&list(&steps));
-    let due = steps.iter().filter(|s| s.status == Status::ToDo).count();
-    if due == 0 {
+    let steps = steps(&dir, &own_path(&dir)?, args);
+    out::data(&(found::text() + "\n" + &list(&steps)));
+    let mut due: Vec<&Step> = steps.iter().filter(|s| s.status == Status::ToDo).collect();
+    if due.is_empty() {
         out::data("\nNothing is left to do.\n");
+        out::data(&next(&[]));
         return Ok(Exit::Done);
     }
     if args.has("print") {
         out::data("\nNothing was written: --print only shows.\n");
         return Ok(Exit::Done);
     }
-    if !args.has("yes") && !is_yes("\nWrite this? [y/N] ") {
+    if !args.has("yes") {
+        let wanted = asked(&due);
+        due.retain(|s| wanted.contains(&s.group));
+    }
+    if due.is_empty() {
         out::message("nothing was written; kittymux setup --yes writes it without asking");
         return Ok(Exit::CouldNot);
     }
     let mut failed = false;
-    for step in steps.iter().filter(|s| s.status == Status::ToDo) {
+    for step in &due {
         match (step.act)() {
             Ok(()) => out::data(&format!("done: {}\n", step.name)),
             Err(fault) => {
@@ -135,8 +210,41 @@ pub fn run(args: &Args) -> Outcome<Exit> {
             }
         }
     }
-    out::data(&next(&steps));
+    out::data(&next(&due));
     Ok(if failed { Exit::CouldNot } else { Exit::Done })
+}
+
+/// The groups that the person says yes to.
+fn asked(due: &[&Step]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for step in due {
+        if !groups.contains(&step.group) {
+            groups.push(step.group);
+        }
+    }
+    if groups.len() == 1 {
+        groups.retain(|_| is_yes("\nWrite this? [y/N] "));
+        return groups;
+    }
+    match answer("\nWrite all of this? [y]es, [N]o, [e]ach asked for: ").as_str() {
+        "y" | "yes" => groups,
+        "e" | "each" => {
+            let mut wanted: Vec<Group> = Vec::new();
+            for group in groups {
+                // kitty.conf and the agents name what is ours: without that, nothing.
+                let rests = wanted.is_empty() && group != Group::Own && is_due(due, Group::Own);
+                if !rests && is_yes(&format!("  {}? [y/N] ", group.question())) {
+                    wanted.push(group);
+                }
+            }
+            wanted
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_due(due: &[&Step], group: Group) -> bool {
+    due.iter().any(|s| s.group == group)
 }
 
 /// Our stable path; nothing is written to find it.
@@ -147,14 +255,12 @@ fn own_path(dir: &Path) -> Outcome<PathBuf> {
     })
 }
 
-fn steps(dir: &Path, own: &Path, keep_conf: bool) -> Vec<Step> {
+fn steps(dir: &Path, own: &Path, args: &Args) -> Vec<Step> {
     let is_there = assets::are_written(dir, &from_os(own.as_os_str()));
     let files = Step {
         name: FILES,
-        does: format!(
-            "in {}:\nkeys and watcher for kitty, start-up files for shells",
-            shown(dir)
-        ),
+        group: Group::Own,
+        does: format!("{}: keys, watcher, shells' start-up files", shown(dir)),
         status: if is_there { Status::Done } else { Status::ToDo },
         act: Box::new(|| {
             let state = State::open()?;
@@ -163,140 +269,101 @@ fn steps(dir: &Path, own: &Path, keep_conf: bool) -> Vec<Step> {
             assets::write_shell_files(&state)
         }),
     };
-    vec![files, kitty_conf::step(dir, keep_conf), timer::step(own)]
+    vec![
+        files,
+        timer::step(own),
+        completions::step(),
+        kitty_conf::step(dir, args.has("keep-conf")),
+        hooks::step(own, args.has("keep-agents")),
+    ]
 }
 
 fn list(steps: &[Step]) -> String {
     let width = steps.iter().map(|s| out::width(s.name)).max().unwrap_or(0);
     let mut text = String::new();
     for step in steps {
-        let (mark, more) = match &step.status {
-            Status::ToDo => ("+", String::new()),
-            Status::Done => ("=", " (there already)".to_owned()),
-            Status::Left(why) => ("-", format!(" ({why})")),
+        let name = out::pad(step.name, width);
+        let (mark, why) = match &step.status {
+            Status::ToDo => ("+", None),
+            Status::Done => {
+                text.push_str(&format!("= {name}  there already\n"));
+                continue;
+            }
+            Status::Left(why) => ("-", Some(format!("({why})"))),
         };
-        let mut lines = step.does.lines();
-        let first = lines.next().unwrap_or("");
-        text.push_str(&format!("{mark} {}  {first}", out::pad(step.name, width)));
-        for line in lines {
-            text.push_str(&format!("\n  {}  {line}", " ".repeat(width)));
-        }
-        if !more.is_empty() {
-            text.push_str(&format!("\n  {} {more}", " ".repeat(width)));
+        let lines = step.does.lines().chain(why.iter().flat_map(|w| w.lines()));
+        for (n, line) in lines.enumerate() {
+            if n == 0 {
+                text.push_str(&format!("{mark} {name}  {line}"));
+            } else {
+                text.push_str(&format!("\n  {}  {line}", " ".repeat(width)));
+            }
         }
         text.push('\n');
     }
     text
 }
 
-fn next(steps: &[Step]) -> String {
-    let mut text = String::from("\nNow:\n");
-    let did = |name: &str| {
-        steps
-            .iter()
-            .any(|s| s.name == name && s.status == Status::ToDo)
-    };
+/// What is left for the person, after what was done.
+fn next(done: &[&Step]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let did = |name: &str| done.iter().any(|s| s.name == name);
     if did(timer::NAME) {
-        for line in timer::START {
-            text.push_str(&format!("  {line}\n"));
-        }
+        lines.extend(timer::START.iter().map(|line| (*line).to_owned()));
     }
     if did(kitty_conf::NAME) || did(FILES) {
-        text.push_str(
-            "  close kitty and start it again: it reads its configuration at its start\n",
-        );
+        lines
+            .push("close kitty and start it again: it reads its configuration at its start".into());
     }
-    text + "  kittymux hooks setup   has agents tell themselves which conversation they are in\n  \
-            kittymux doctor        looks whether all is well\n"
+    if let Some(line) = conf::read().forbids() {
+        lines.push(format!(
+            "in kitty.conf, in place of \"{line}\", which wins over ours:\n    allow_remote_control socket-only"
+        ));
+    }
+    if did(hooks::NAME) {
+        lines.push("agents that run now tell nothing until they are started anew".into());
+    }
+    if let Some(line) = completions::zsh_line() {
+        lines.push(format!(
+            "for zsh's completions, in ~/.zshrc above compinit:\n    {line}"
+        ));
+    }
+    if dirs::find_program(Path::new("kittymux")).is_none()
+        && let Some(dir) = stable_path().as_deref().and_then(Path::parent)
+    {
+        let dir = shown(dir);
+        lines.push(format!(
+            "kittymux is not on PATH: in your shell's start-up file\n    PATH={dir}:$PATH"
+        ));
+    }
+    if !done.is_empty() {
+        lines.push("kittymux doctor    looks whether all is well".into());
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.iter().fold("\nNow:\n".to_owned(), |text, line| {
+        text + "  " + line + "\n"
+    })
 }
 
-/// Asks on the terminal; anything but a yes is a no, and so is no terminal.
-fn is_yes(question: &str) -> bool {
+/// Asks on the terminal; without one nobody answers.
+fn answer(question: &str) -> String {
     if !rustix::termios::isatty(rustix::stdio::stdin()) {
-        return false;
+        return String::new();
     }
     out::data(question);
     let _ = std::io::stdout().flush();
     let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line);
-    read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes" | "Yes")
+    match std::io::stdin().lock().read_line(&mut line) {
+        Ok(_) => line.trim().to_ascii_lowercase(),
+        Err(_) => String::new(),
+    }
 }
 
-fn remove(yes: bool) -> Outcome<Exit> {
-    let Some(state) = State::existing()? else {
-        out::data("nothing is set up\n");
-        return Ok(Exit::Done);
-    };
-    let dir = state.dir.path().to_owned();
-    let mut text = String::from("This is taken away:\n");
-    let conf = kitty_conf::is_included(&dir);
-    if conf {
-        text.push_str("  the line in kitty.conf that includes kittymux.conf\n");
-    }
-    for path in timer::files()
-        .iter()
-        .filter(|p| p.symlink_metadata().is_ok())
-    {
-        text.push_str(&format!("  {}\n", shown(path)));
-    }
-    let names: Vec<String> = state
-        .dir
-        .names()?
-        .into_iter()
-        .filter(|n| !STAYS.contains(&n.as_str()))
-        .collect();
-    if !names.is_empty() {
-        text.push_str(&format!(
-            "  in {}: {}\n",
-            shown(&dir),
-            out::visible(&names.join(" "))
-        ));
-    }
-    text.push_str(&format!(
-        "These stay, your saves and what they need to open:\n  {0}/sessions\n  {0}/shell\n",
-        shown(&dir)
-    ));
-    out::data(&text);
-    if !yes && !is_yes("Take it away? [y/N] ") {
-        out::message(
-            "nothing was taken away; kittymux setup --remove --yes does it without asking",
-        );
-        return Ok(Exit::CouldNot);
-    }
-    if conf {
-        kitty_conf::take_out(&dir)?;
-    }
-    let had_timer = timer::files().iter().any(|p| p.symlink_metadata().is_ok());
-    for path in timer::files() {
-        match std::fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Fault::file("remove", &path, e));
-            }
-            _ => {}
-        }
-    }
-    for name in names {
-        take_away(&state.dir, &name)?;
-    }
-    out::data("done; kitty forgets it at its next start\n");
-    if had_timer && cfg!(target_os = "linux") {
-        out::data("  systemctl --user daemon-reload    ends the timer now\n");
-    }
-    Ok(Exit::Done)
-}
-
-/// Removes a file or a directory of ours with all in it.
-fn take_away(dir: &PrivateDir, name: &str) -> Outcome<()> {
-    let path = dir.join(name);
-    let is_dir = path.symlink_metadata().is_ok_and(|m| m.is_dir());
-    if !is_dir {
-        return dir.remove(name);
-    }
-    let inner = dir.sub(name)?;
-    for name in inner.names()? {
-        take_away(&inner, &name)?;
-    }
-    dir.remove_dir(name)
+/// Anything but a yes is a no.
+fn is_yes(question: &str) -> bool {
+    matches!(answer(question).as_str(), "y" | "yes")
 }
 
 /// A path for a person: below home as `~/…`.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::bytes::from_bytes;
 use crate::sys::dirs;
+use crate::sys::out::visible;
 use crate::sys::private_file::read_foreign;
 
 /// How large a configuration file may be, and how deep includes may go.
@@ -19,6 +20,8 @@ pub struct Conf {
     pub allow_remote_control: Option<String>,
     /// `shell`: the program of a window without one of its own; `.` is the person's login shell.
     pub shell: Option<String>,
+    /// `shell_integration`.
+    pub shell_integration: Option<String>,
 }
 
 impl Conf {
@@ -30,6 +33,23 @@ impl Conf {
                 self.allow_remote_control.as_deref(),
                 Some("yes" | "y" | "true" | "socket" | "socket-only")
             )
+    }
+
+    /// The line by which the person keeps every program from remote control over the socket.
+    #[must_use]
+    pub fn forbids(&self) -> Option<String> {
+        let value = self.allow_remote_control.as_deref()?;
+        let allowed = matches!(value, "yes" | "y" | "true" | "socket" | "socket-only");
+        (!allowed).then(|| format!("allow_remote_control {}", visible(value)))
+    }
+
+    /// Whether kitty puts its integration into the shells it starts.
+    #[must_use]
+    pub fn integrates(&self) -> bool {
+        let words = self.shell_integration.as_deref().unwrap_or("");
+        !words
+            .split_whitespace()
+            .any(|w| matches!(w, "disabled" | "no-rc"))
     }
 }
 
@@ -89,6 +109,7 @@ fn take_line(conf: &mut Conf, line: &str, env: &dyn Fn(&str) -> Option<String>) 
         "listen_on" => conf.listen_on = Some(expand(value, env)),
         "allow_remote_control" => conf.allow_remote_control = Some(value.to_ascii_lowercase()),
         "shell" => conf.shell = Some(expand(value, env)),
+        "shell_integration" => conf.shell_integration = Some(value.to_ascii_lowercase()),
         "include" => return Some(expand(value, env)),
         _ => {}
     }
@@ -234,14 +255,27 @@ mod tests {
             conf.listen_on.as_deref(),
             Some("unix:/run/user/1/kitty-$NOPE{kitty_pid}")
         );
-        assert!(conf.listens());
+        assert!(conf.listens() && conf.integrates());
+        for (value, on) in [
+            ("enabled", true),
+            ("no-cursor no-title", true),
+            ("Disabled", false),
+            ("no-cursor no-rc", false),
+        ] {
+            let mut conf = Conf::default();
+            take_line(&mut conf, &format!("shell_integration {value}"), &env);
+            assert_eq!(conf.integrates(), on, "{value}");
+        }
         assert_eq!(included, ["/home/u/more.conf"]);
-        assert!(
-            !Conf {
-                allow_remote_control: Some("no".into()),
-                ..conf
-            }
-            .listens()
+        assert_eq!(conf.forbids(), None);
+        let refused = Conf {
+            allow_remote_control: Some("no".into()),
+            ..conf
+        };
+        assert!(!refused.listens());
+        assert_eq!(
+            refused.forbids().as_deref(),
+            Some("allow_remote_control no")
         );
     }
 

@@ -5,6 +5,7 @@
 //! really runs decides, by window id, never the text.
 
 mod missing;
+pub mod plain;
 
 pub use missing::{Replaced, Shells, replace_missing};
 

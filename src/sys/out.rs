@@ -40,6 +40,12 @@ pub fn note(text: &str) {
         .write_all(format!("{text}\n").as_bytes());
 }
 
+/// Whether what goes to stdout may be coloured: it is a terminal, and nobody asked for none.
+#[must_use]
+pub fn paints() -> bool {
+    rustix::termios::isatty(rustix::stdio::stdout()) && super::dirs::var("NO_COLOR").is_none()
+}
+
 /// Whether `c` may be shown: no control, no bidi override, no invisible direction mark.
 fn shows(c: char) -> bool {
     !c.is_control()

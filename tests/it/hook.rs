@@ -155,8 +155,11 @@ fn the_hook_tells_the_conversation_where_the_agent_keeps_no_record() {
     let list = scene
         .rig
         .kittymux_ok(Some(&scene.kitty), &["sessions", "list"]);
-    let why = list.lines().filter(|l| l.trim() == "hook").count();
-    assert_eq!(why, 2, "{list}");
+    assert_eq!(
+        list.matches("told by the agent's hook").count(),
+        2,
+        "{list}"
+    );
     assert_eq!(list.matches("  done  ").count(), 2, "{list}");
 }
 
@@ -191,7 +194,7 @@ fn a_record_of_another_terminal_or_process_is_not_believed() {
     assert!(!list().contains("hook"), "{}", list());
     write(agent.id, agent.tty);
     assert!(
-        list().contains("exact 0a1b2c3d  working") && list().contains("    hook\n"),
+        list().contains("exact 0a1b2c3d  working") && list().contains("the agent's hook\n"),
         "{}",
         list()
     );

@@ -1,5 +1,8 @@
 //! `setup` and `doctor`: what is written is shown first, written once, and given back to the byte.
 
+mod groups;
+mod plain_saves;
+
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -37,12 +40,7 @@ fn print_shows_and_writes_nothing() {
     let before = files(&rig.home());
     let said = rig.kittymux_ok(None, &["setup", "--print"]);
     assert_eq!(files(&rig.home()), before);
-    for part in [
-        "include ",
-        "kittymux.conf",
-        "--tick every 10 s",
-        "--print only shows",
-    ] {
+    for part in ["include ", "kittymux.conf", "timer", "--print only shows"] {
         assert!(said.contains(part), "{said}");
     }
     assert!(
@@ -122,6 +120,23 @@ fn what_changed_meanwhile_is_kept() {
     assert!(conf.exists());
     rig.kittymux_ok(None, &["setup", "--remove", "--yes"]);
     assert!(!conf.exists());
+}
+
+#[test]
+fn what_forbids_remote_control_is_named_and_left_to_the_person() {
+    let rig = Rig::new("/bin/bash", true);
+    rig.file(
+        ".config/kitty/kitty.conf",
+        "allow_remote_control password\nfont_size 11\n",
+    );
+    let said = rig.kittymux_ok(None, &["setup", "--yes"]);
+    let line = "in place of \"allow_remote_control password\"";
+    assert!(
+        said.contains("kitty.conf says allow_remote_control password") && said.contains(line),
+        "{said}"
+    );
+    let (_, said) = doctor(&rig, None);
+    assert!(said.contains(line) || is_real(), "{said}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ cp "$test" "$stage/it"
 # Left out: bad_input and forkless need a kitty that can be told to misbehave, root, or a tracer; docs, properties and
 # tidy read this checkout alone; desks runs by itself below; pty is the terminal of prompt.
 all=
-[ $# -gt 0 ] || { all=yes; set -- autosave:: check:: elsewhere:: exit:: first_use:: generations:: gone:: hook:: identity:: journal:: offered:: prompt:: rewrite_files:: scenarios:: shapes:: shells:: stale:: strings:: unforgiven:: workspaces::; }
+[ $# -gt 0 ] || { all=yes; set -- autosave:: check:: elsewhere:: exit:: first_use:: generations:: gone:: hook:: identity:: journal:: offered:: prompt:: rewrite_files:: scenarios:: setup::plain_saves:: shapes:: shells:: stale:: strings:: unforgiven:: workspaces::; }
 # Two processors: more than two kitties at once only slow each other down. Afterwards kitty's own parser is asked about
 # every file that was written, and about those of the random desks.
 "$here/enter.sh" -b "$stage:stage" -e KITTYMUX_TEST_REAL=1 -e KITTYMUX_TEST_BIN=/mnt/stage/kittymux \

@@ -59,10 +59,19 @@ pub(super) fn findings(kitties: &mut Kitties, state: Option<&State>) -> Vec<Find
 
 /// What gives kitty a socket.
 fn mend() -> String {
-    if crate::kitty::conf::read().listens() {
-        "restart kitty: its configuration has what is needed, and is read at its start".to_owned()
-    } else {
-        "kittymux setup, then restart kitty".to_owned()
+    let conf = crate::kitty::conf::read();
+    if conf.listens() {
+        return "restart kitty: its configuration has what is needed, and is read at its start"
+            .to_owned();
+    }
+    match conf.forbids() {
+        // What the person sets wins over what setup includes.
+        Some(line) => {
+            format!(
+                "put into kitty.conf in place of \"{line}\", then restart kitty:\n  allow_remote_control socket-only"
+            )
+        }
+        None => "kittymux setup, then restart kitty".to_owned(),
     }
 }
 

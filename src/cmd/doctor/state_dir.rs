@@ -4,7 +4,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::Finding;
+use crate::cmd::report::home_text;
 use crate::keep::state::State;
+use crate::resume::prompt::shown_directory;
 use crate::sys::fault::{Outcome, shown_path};
 
 /// How deep it is looked into.
@@ -25,7 +27,10 @@ pub(super) fn findings(state: &Outcome<Option<State>>) -> Vec<Finding> {
     look(state.dir.path(), DEPTH, &mut loose);
     let mut found = vec![
         match rustix::fs::access(state.dir.path(), rustix::fs::Access::WRITE_OK) {
-            Ok(()) => Finding::ok(format!("state is kept in {}", shown_path(state.dir.path()))),
+            Ok(()) => Finding::ok(format!(
+                "state is kept in {}",
+                shown_directory(&state.text(), &home_text())
+            )),
             Err(e) => Finding::problem(
                 format!(
                     "{} cannot be written: {}",

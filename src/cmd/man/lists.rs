@@ -20,7 +20,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 3] = [
 ];
 
 /// Variables that count.
-pub(super) const ENVIRONMENT: [(&str, &str); 20] = [
+pub(super) const ENVIRONMENT: [(&str, &str); 26] = [
     (
         "KITTYMUX_TARGET",
         "the kitty to act on: unix:/path, unix:@name or fd:N; a wrong one is an error",
@@ -68,10 +68,34 @@ pub(super) const ENVIRONMENT: [(&str, &str); 20] = [
         "KITTY_CONFIG_DIRECTORY",
         "where kitty.conf is, as kitty itself looks for it",
     ),
+    (
+        "KITTY_INSTALLATION_DIR",
+        "where setup reads which kitty it is",
+    ),
     ("XDG_STATE_HOME", "holds the state directory"),
     (
         "XDG_CONFIG_HOME",
         "holds kittymux/resume.json and kittymux/config.json",
+    ),
+    (
+        "XDG_DATA_HOME",
+        "where setup puts the completions of bash and zsh",
+    ),
+    (
+        "BASH_COMPLETION_USER_DIR",
+        "where bash has a person's own completions, in its place",
+    ),
+    (
+        "XDG_DATA_DIRS",
+        "where packages put completions: setup writes none that are there",
+    ),
+    (
+        "FPATH",
+        "where zsh looks for completions, if it is exported",
+    ),
+    (
+        "BASH_COMPLETION_VERSINFO",
+        "set where bash-completion is loaded",
     ),
     (
         "HOME",
@@ -86,7 +110,7 @@ pub(super) const ENVIRONMENT: [(&str, &str); 20] = [
 ];
 
 /// Files: those of the state directory by their path in it, the person's own from home.
-pub(super) const FILES: [(&str, &str); 34] = [
+pub(super) const FILES: [(&str, &str); 35] = [
     (
         "sessions/NAME.kitty-session",
         "A save: a session file of kitty's with a record for each agent window.",
@@ -99,7 +123,10 @@ pub(super) const FILES: [(&str, &str); 34] = [
         "sessions/startup.kitty-session",
         "The newest desk that is still to come back, for startup_session in kitty.conf.",
     ),
-    ("sessions/.previous/", "What a save replaced."),
+    (
+        "sessions/.previous/",
+        "What a save, a rewrite or setup --remove --plain-saves replaced.",
+    ),
     (
         "sessions/.history/",
         "The last four desks of a kitty that had other windows.",
@@ -174,11 +201,15 @@ pub(super) const FILES: [(&str, &str); 34] = [
     ),
     (
         "FILE.bak",
-        "Beside a file of yours that sessions rewrite changed: the old one.",
+        "Beside a file of yours that sessions rewrite changed, and kitty.conf: the old one.",
     ),
     (
         "~/.config/kittymux/resume.json",
         "Agents of your own, in place of the shipped definitions of that name.",
     ),
     ("~/.config/kittymux/config.json", "Settings of your own."),
+    (
+        "FILE.before-kittymux",
+        "Beside the settings of an agent that hold our hook: the file as it was.",
+    ),
 ];

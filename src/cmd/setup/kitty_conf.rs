@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Status, Step, shown};
+use super::{Group, Status, Step, shown};
 use crate::keep::beside;
 use crate::kitty::conf;
 use crate::sys::bytes::{from_bytes, from_os, to_bytes};
@@ -29,6 +29,7 @@ pub(super) fn step(state: &Path, keep: bool) -> Step {
     let Some(path) = file() else {
         return Step {
             name: NAME,
+            group: Group::Conf,
             does: "the line that includes our file".to_owned(),
             status: Status::Left("there is no home directory".to_owned()),
             act: Box::new(|| Ok(())),
@@ -42,13 +43,19 @@ pub(super) fn step(state: &Path, keep: bool) -> Step {
     } else {
         Status::ToDo
     };
+    let backup = if path.exists() {
+        "; backup: kitty.conf.bak"
+    } else {
+        ""
+    };
     let does = format!(
-        "{}: at its top the line\n{wanted}\n(socket, keys, watcher; what you set further down wins;\nthe file as it is stays as kitty.conf.bak)",
+        "{}: at its top, for socket and keys\n{wanted}\n(what you set below it wins{backup})",
         shown(&path)
     );
     let state = state.to_owned();
     Step {
         name: NAME,
+        group: Group::Conf,
         does,
         status,
         act: Box::new(move || put_in(&path, &line(&state))),

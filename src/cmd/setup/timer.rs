@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Status, Step, config_file, shown};
+use super::{Group, Status, Step, config_file, shown};
 use crate::keep::units;
 use crate::sys::dirs;
 use crate::sys::fault::{Fault, Outcome};
@@ -18,6 +18,15 @@ pub(super) const START: &[&str] = &[
 #[cfg(target_os = "macos")]
 pub(super) const START: &[&str] =
     &["launchctl load ~/Library/LaunchAgents/io.github.kittymux.tick.plist"];
+
+/// What ends it at once, when its files are gone.
+#[cfg(not(target_os = "macos"))]
+pub(super) const STOP: &[&str] = &[
+    "systemctl --user stop kittymux.timer",
+    "systemctl --user daemon-reload",
+];
+#[cfg(target_os = "macos")]
+pub(super) const STOP: &[&str] = &["launchctl remove io.github.kittymux.tick"];
 
 /// Where systemd looks for what is started with the timers.
 const WANTS: &str = "systemd/user/timers.target.wants";
@@ -43,6 +52,14 @@ fn agent_file() -> Option<PathBuf> {
     dirs::home().ok().map(|h| h.join(name))
 }
 
+/// What gives nobody a timer here: systemd is what starts the units.
+pub(super) const NO_SYSTEMD: &str = "no systemd here: have another timer run kittymux --tick";
+
+/// Whether setup can write a timer that runs here.
+pub(super) fn can_run() -> bool {
+    cfg!(target_os = "macos") || Path::new("/run/systemd/system").exists()
+}
+
 /// Whether the timer is written, as it would be written now.
 pub(super) fn is_written(own: &Path) -> bool {
     let text = |path: &PathBuf| std::fs::read_to_string(path).unwrap_or_default();
@@ -66,19 +83,24 @@ pub(super) fn step(own: &Path) -> Step {
         .and_then(|f| f.parent())
         .map(shown)
         .unwrap_or_default();
-    let has_systemd = Path::new("/run/systemd/system").exists();
     let status = if is_written(&own) {
         Status::Done
     } else if files.is_empty() {
         Status::Left("there is no home directory".to_owned())
-    } else if !cfg!(target_os = "macos") && !has_systemd {
-        Status::Left("no systemd here: start kittymux --tick by another timer".to_owned())
+    } else if !can_run() {
+        Status::Left(NO_SYSTEMD.to_owned())
     } else {
         Status::ToDo
     };
     Step {
         name: NAME,
-        does: format!("in {dir}: kittymux --tick every 10 s,\nwhich saves every kitty by itself"),
+        group: Group::Own,
+        does: match status {
+            Status::Left(_) => String::new(),
+            _ => format!(
+                "{dir}/kittymux.*:\nkittymux --tick every 10 s, which saves every kitty by itself"
+            ),
+        },
         status,
         act: Box::new(move || write(&own)),
     }
