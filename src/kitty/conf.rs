@@ -65,6 +65,10 @@ pub fn directory() -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
         places.push(home.join("Library/Preferences/kitty"));
     }
+    places.dedup();
+    if let [only] = &places[..] {
+        return Some(only.clone());
+    }
     places
         .iter()
         .find(|p| p.join("kitty.conf").exists())

@@ -111,15 +111,16 @@ impl PrivateDir {
     /// # Errors
     /// When it is a link, no regular file, somebody else's, too large or unreadable.
     pub fn read(&self, name: &str, limit: usize) -> Outcome<Option<Vec<u8>>> {
-        let Some(fd) = self.open_own(name)? else {
+        let Some((fd, size)) = self.open_own(name)? else {
             return Ok(None);
         };
-        read_limited(fd, limit)
+        read_limited(fd, size, limit)
             .map(Some)
             .map_err(|e| Fault::file("read", &self.join(name), e))
     }
 
-    fn open_own(&self, name: &str) -> Outcome<Option<OwnedFd>> {
+    /// The file and its size.
+    fn open_own(&self, name: &str) -> Outcome<Option<(OwnedFd, usize)>> {
         let path = self.join(name);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let fd = match fs::openat(&self.fd, name, flags, Mode::empty()) {
@@ -137,7 +138,7 @@ impl PrivateDir {
         if stat.st_mode & 0o077 != 0 {
             let _ = fs::fchmod(&fd, Mode::RUSR | Mode::WUSR);
         }
-        Ok(Some(fd))
+        Ok(Some((fd, usize::try_from(stat.st_size).unwrap_or(0))))
     }
 
     /// The first `most` bytes of `name` at most; `None` when it is not there.
@@ -146,7 +147,7 @@ impl PrivateDir {
     /// As [`PrivateDir::read`].
     pub fn read_head(&self, name: &str, most: usize) -> Outcome<Option<Vec<u8>>> {
         use std::io::Read;
-        let Some(fd) = self.open_own(name)? else {
+        let Some((fd, _)) = self.open_own(name)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
@@ -334,14 +335,13 @@ fn write_all(fd: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads at most `limit` bytes; more is an error, not a cut.
+/// Reads a file of some `size`, at most `limit` bytes; more is an error, not a cut.
 ///
 /// # Errors
 /// On a failed read, or when there is more than `limit`.
-pub fn read_limited(fd: OwnedFd, limit: usize) -> io::Result<Vec<u8>> {
+fn read_limited(fd: OwnedFd, size: usize, limit: usize) -> io::Result<Vec<u8>> {
     use std::io::Read;
     // With room for all of it at once: otherwise a small file is read in ever larger pieces.
-    let size = fs::fstat(&fd).map_or(0, |stat| usize::try_from(stat.st_size).unwrap_or(0));
     let mut bytes = Vec::with_capacity(size.min(limit) + 1);
     let max = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     std::fs::File::from(fd).take(max).read_to_end(&mut bytes)?;
@@ -366,7 +366,8 @@ pub fn read_foreign(path: &Path, limit: usize) -> Outcome<Vec<u8>> {
             io::Error::other("not a regular file"),
         ));
     }
-    read_limited(fd, limit).map_err(|e| Fault::file("read", path, e))
+    let size = usize::try_from(stat.st_size).unwrap_or(0);
+    read_limited(fd, size, limit).map_err(|e| Fault::file("read", path, e))
 }
 
 fn sync_file(fd: &OwnedFd) -> rustix::io::Result<()> {
