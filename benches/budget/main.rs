@@ -6,6 +6,8 @@ mod child;
 #[cfg(target_os = "linux")]
 mod desk;
 #[cfg(target_os = "linux")]
+mod hook;
+#[cfg(target_os = "linux")]
 mod measure;
 #[cfg(target_os = "linux")]
 mod report;

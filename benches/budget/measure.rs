@@ -10,6 +10,7 @@ use kittymux::sys::json::Object;
 
 use super::child::{self, Run};
 use super::desk::{Conversation, Desk, Programs};
+use super::hook;
 use super::report::{Row, left_out, markdown, median, plain, row};
 use super::rewrite;
 
@@ -88,6 +89,7 @@ fn all(options: &Options) -> Result<(), String> {
     let plain_error = |e: io::Error| e.to_string();
     let _idle = Idle::start(options.idle).map_err(plain_error)?;
     let mut rows = starts(options, programs).map_err(plain_error)?;
+    rows.push(hook::measure(programs, options.empty_c.as_deref()).map_err(plain_error)?);
     for (windows, times) in LISTS {
         let desk = match Desk::open(programs, windows) {
             Ok(desk) => desk,

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// The shells kitty integrates with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +77,10 @@ impl Files {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
         sweep(parent);
-        let root = parent.join(format!("fake-kitty-{}-{n}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+        // One of another process table may have our pid.
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        let name = format!("fake-kitty-{}-{n}-{}", std::process::id(), now.as_nanos());
+        let root = parent.join(name);
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -190,8 +193,15 @@ impl Drop for Files {
     }
 }
 
+/// How old what was left behind must be: an emulator in a process table of its own is not seen here.
+const LEFT: Duration = Duration::from_secs(3600);
+
 /// Removes what emulators left behind that were killed.
 fn sweep(parent: &Path) {
+    let is_old = |entry: &fs::DirEntry| {
+        let made = entry.metadata().and_then(|m| m.modified()).ok();
+        made.is_some_and(|t| t.elapsed().is_ok_and(|age| age > LEFT))
+    };
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let pid = name
@@ -200,6 +210,7 @@ fn sweep(parent: &Path) {
             .and_then(|n| n.split('-').next());
         if let Some(pid) = pid.and_then(|p| p.parse::<u32>().ok())
             && !Path::new(&format!("/proc/{pid}")).exists()
+            && is_old(&entry)
         {
             let _ = fs::remove_dir_all(entry.path());
         }
