@@ -31,7 +31,7 @@ test: ## run all tests that need no real kitty; installs what it needs
 test-real: ## run the same scenarios in a real kitty (Debian chroot, made once)
 	tests/real/run.sh
 
-test-agents: ## run it with the real agents (pinned, from npm once; no account needed)
+test-agents: ## run it with the real agents (pinned, from npm and PyPI once; no account)
 	tests/agents/run.sh
 
 screenshots: ## make the pictures of docs/images anew, from a real kitty

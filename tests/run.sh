@@ -19,6 +19,8 @@ fi
 
 # The members' programs are built first: cargo does not build them for the root's tests.
 cargo build --locked --workspace --all-targets
+KITTYMUX_TEST_NU=$(tests/nu.sh) || :
+export KITTYMUX_TEST_NU
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0

@@ -58,7 +58,7 @@ kinds! {
     "hermes" ["hermes"], false, ["--resume", "-r"], ["--continue", "-c"], ["-z", "-q"], Plain;
     "copilot" ["copilot"], false, ["--resume"], ["--continue"], ["-p", "--prompt", "mcp"], Copilot;
     "codebuddy" ["codebuddy", "cbc"], false, ["--resume", "-r"], ["--continue", "-c"], ["-p", "mcp"], Plain;
-    "droid" ["droid"], false, ["--resume", "-r"], ["--last"], ["exec", "mcp"], Droid;
+    "droid" ["droid"], false, ["--resume", "-r", "resume"], ["--last"], ["exec", "mcp"], Droid;
     "qodercli" ["qodercli", "qoder"], false, ["--resume", "-r"], ["--continue", "-c"], ["-p", "mcp"], Qoder;
     "devin" ["devin"], false, ["-r", "--resume"], ["-c", "--continue"], ["acp", "mcp"], Devin;
     "qwen" ["qwen"], false, ["--resume", "-r"], ["--continue", "-c"], ["-p", "--prompt", "mcp"], Qwen;
@@ -71,6 +71,9 @@ kinds! {
     "aider" ["aider"], false, [], ["--restore-chat-history"], ["--lint"], Plain;
     "kimi" ["kimi", "kimi-cli"], false, ["--session", "-r"], ["--continue"], [], Plain;
 }
+
+/// The option that gives a new conversation its id.
+const CHOOSES: &[&str] = &["--session-id"];
 
 /// The stand-in that is called `name`.
 pub fn named(name: &str) -> Option<&'static Kind> {
@@ -94,7 +97,7 @@ pub fn run(kind: &'static Kind, args: &[String], strict: bool) -> ExitCode {
     let grammar = Grammar {
         none: kind.newest,
         one: kind.resume,
-        optional: &[],
+        optional: CHOOSES,
         several: &[],
     };
     let args = match parse(&grammar, args, strict) {
@@ -116,6 +119,7 @@ pub fn run(kind: &'static Kind, args: &[String], strict: bool) -> ExitCode {
         .position(|w| kind.resume.contains(&w.as_str()))
         .and_then(|at| args.words.get(at + 1));
     let asked = args.value(kind.resume).flatten().or(by_word.map(|w| &**w));
+    let asked = asked.map(|id| id.strip_prefix('=').unwrap_or(id));
     let newest = args.has(kind.newest)
         || args.words.iter().any(|w| kind.newest.contains(&w.as_str()))
         || asked == Some("latest");
@@ -130,6 +134,8 @@ pub fn run(kind: &'static Kind, args: &[String], strict: bool) -> ExitCode {
         }
         other.store.go_on(id.to_owned());
         how = "resumed";
+    } else if let Some(id) = args.value(CHOOSES).flatten() {
+        other.store.go_on(id.to_owned());
     }
     other.store.begin(how == "resumed");
     talk(&mut other, how, &[])

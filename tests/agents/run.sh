@@ -32,7 +32,7 @@ lines() {
         fi
     done
     [ -n "$net" ] || echo "lines: no namespaces here: only a dead proxy keeps the agents off the network, and background servers of codex stay"
-    $net python3 "$here/loopback.py" python3 "$here/lines.py" "$agents" "$built"
+    $net python3 "$here/loopback.py" python3 -u "$here/lines.py" "$agents" "$built"
 }
 
 # As enter.sh does it, but with a loopback interface that is up: the mock listens there.
@@ -47,14 +47,14 @@ talks() {
 passed=0 failed=0 said=
 for name; do
     printf '%s\n' "--- $name"
-    { "$name" 2>&1; echo "status $?"; } | tee "$out" | sed '/^status [0-9]*$/d'
+    { "$name" 2>&1; echo "status $?"; } | tee "$out" | sed -u '/^status [0-9]*$/d'
     status=$(sed -n 's/^status //p' "$out" | tail -n 1)
     [ "$status" != 77 ] || continue
     # one that ends without its closing line has failed as a whole
     counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out" | tail -n 1)
     counts=${counts:-0 1}
     passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
-    said="$said$(sed -n '/ command lines accepted: \| resumed for real/p' "$out")
+    said="$said$(sed -n '/ command lines accepted$/p; / resumed for real/p' "$out")
 "
 done
 printf '%s\n' '---'

@@ -14,6 +14,11 @@ ESCAPES = re.compile(rb'\x1b\[[0-9;:?<>=]*[ -/]*[@-~]|\x1b[\]P_^][^\x07\x1b]*(?:
 QUERIES = {b'\x1b[6n': b'\x1b[1;1R', b'\x1b[c': b'\x1b[?62c', b'\x1b[?u': b'\x1b[?0u'}
 
 
+def squeezed(text):
+    """Without blanks: a screen breaks lines, and programs draw words letter by letter."""
+    return re.sub(r'\s+', '', text)
+
+
 class Terminal:
     """`with Terminal(argv, environ, directory) as t`; what it started is ended with it, as when a window closes."""
 
@@ -43,10 +48,10 @@ class Terminal:
         os.close(self.fd)
 
     def wait(self, seconds, text=None):
-        """Reads until the program ends or has shown `text`: its status, None when it goes on, or still runs at the end."""
+        """Reads until the program ends or has shown `text` (squeezed): its status, None when it goes on, or still runs at the end."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if text and text in self.text():
+            if text and text in squeezed(self.text()):
                 return None
             if not select.select([self.fd], [], [], 0.2)[0]:
                 continue

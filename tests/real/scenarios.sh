@@ -19,6 +19,7 @@ test=$(cargo test --locked --no-run --target "$target" -p kittymux --test it --m
 built=${CARGO_TARGET_DIR:-target}/$target/debug
 cp "$built/kittymux" "$built/fake-agent" "$stage/"
 cp "$test" "$stage/it"
+nu=$(tests/nu.sh --static) && cp "$nu" "$stage/nu" || :
 # Left out: bad_input and forkless need a kitty that can be told to misbehave, root, or a tracer; docs, properties and
 # tidy read this checkout alone; desks runs by itself below; pty is the terminal of prompt.
 all=
@@ -26,7 +27,8 @@ all=
 # Two processors: more than two kitties at once only slow each other down. Afterwards kitty's own parser is asked about
 # every file that was written, and about those of the random desks.
 "$here/enter.sh" -b "$stage:stage" -e KITTYMUX_TEST_REAL=1 -e KITTYMUX_TEST_BIN=/mnt/stage/kittymux \
-    -e KITTYMUX_TEST_AGENT=/mnt/stage/fake-agent -e KITTYMUX_TEST_DUMP=/tmp/saves -e RUST_BACKTRACE=0 -e ALL=$all sh -c '
+    -e KITTYMUX_TEST_AGENT=/mnt/stage/fake-agent -e KITTYMUX_TEST_NU=/mnt/stage/nu \
+    -e KITTYMUX_TEST_DUMP=/tmp/saves -e RUST_BACKTRACE=0 -e ALL=$all sh -c '
         mkdir /tmp/saves
         status=0
         /mnt/stage/it --test-threads=2 "$@" || status=1
