@@ -78,8 +78,7 @@ def on_load(boss, *_):
             boot, pid, start = this_kitty()
             write(fd, f'{boot}-{pid}-{start}', {'v': 1, 'socket': boss.listening_on, 'pid': pid, 'start': start})
             for name in os.listdir(fd):
-                its = re.fullmatch(rf'\.?{boot}-(\d+)-(\d+)(\..*)?', name)
-                if its and life(int(its[1]))[1] != int(its[2]):
+                if (its := re.fullmatch(rf'\.?{boot}-(\d+)-(\d+)(\..*)?', name)) and life(int(its[1]))[1] != int(its[2]):
                     os.unlink(name, dir_fd=fd)
 
 
@@ -132,7 +131,8 @@ def save(how, os_windows, kept):
     actions += [(os.POSIX_SPAWN_CLOSE, int(n)) for n in os.listdir('/proc/self/fd') if n != '1']
     actions += [(os.POSIX_SPAWN_OPEN, n, '/dev/null', os.O_RDWR, 0) for n in (0, 2)]
     os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True, setsigmask=())
-    # Programs end with their windows: for a moment it may look at them while they run.
+    # Programs end with their windows: for a moment it may look at them while they run. One that is gone ends that.
+    worker.close()
     looked.settimeout(0.25)
     looked.recv(1)
 

@@ -46,6 +46,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Args>, String
             args.command.extend(words.by_ref());
             break;
         }
+        // A panel is a kitty that the panel kitten starts.
+        if word == "+kitten" {
+            words.next();
+            continue;
+        }
         if !word.starts_with('-') {
             args.command.push(word);
             args.command.extend(words.by_ref());

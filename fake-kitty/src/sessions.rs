@@ -166,6 +166,10 @@ impl Kitty {
             launch.title = launch.title.or_else(|| w.title.clone());
             if w.launch.get("--type") == Some("background") {
                 if let Err(e) = self.run_in_background(state, &launch) {
+                    // kitty then closes its end of the socket twice.
+                    if launch.allow_remote_control {
+                        return Err("[Errno 9] Bad file descriptor".to_owned());
+                    }
                     failed.push(format!("Failed to run background process with error: {e}"));
                 }
                 windows.push(None);

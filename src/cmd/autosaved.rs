@@ -65,11 +65,10 @@ pub fn keep_up(state: &State) -> Outcome<()> {
     marks.sweep(&|id| saves.iter().any(|s| s.header.save == id));
     state.sweep();
     let loads = |name: &str| autosaves::loads(&sessions, name);
-    offer(
-        state,
-        &sessions,
-        autosaves::for_start(&saves, &marks, &loads),
-    )
+    // Who wants nothing saved by itself wants nothing brought back by itself either.
+    let wanted = !state.has("autosave-off");
+    let desk = autosaves::for_start(&saves, &marks, &loads).filter(|_| wanted);
+    offer(state, &sessions, desk)
 }
 
 /// The lock under which desks are taken and the one to offer is chosen.
@@ -97,8 +96,13 @@ pub struct Offered {
 #[must_use]
 pub fn offered(sessions: &PrivateDir) -> Option<Offered> {
     let head = sessions.read_head(STARTUP, 4096).ok()??;
-    let text = from_bytes(&head);
-    let header = Header::read(&text)?;
+    offered_by(&from_bytes(&head))
+}
+
+/// Which desk a text of that file offers.
+#[must_use]
+pub fn offered_by(text: &str) -> Option<Offered> {
+    let header = Header::read(text)?;
     let mut words = text.lines().nth(1)?.strip_prefix(WINDOWS)?.split(' ');
     let windows = words.next()?;
     let count = words.next()?.strip_prefix("count=")?.parse().ok()?;
@@ -133,12 +137,18 @@ fn nothing(state: &State) -> String {
     )
 }
 
-/// The line that kitty runs as it loads a file of ours.
+/// The line that kitty runs as it loads a file of ours. A kitty that starts ends at once when such a
+/// program is not there, and ours may have been removed or moved: the shell looks first.
 #[must_use]
 pub fn taking(km: &str, windows: &str) -> String {
     let km = quote(km);
-    format!("launch --type=background --allow-remote-control {km} sessions restored {windows}")
+    format!(
+        "launch --type=background --allow-remote-control /bin/sh -c {IF_THERE} {km} sessions restored {windows}"
+    )
 }
+
+/// Becomes the program that is named, if it is there.
+const IF_THERE: &str = r#"'[ ! -x "$0" ] || exec "$0" "$@"'"#;
 
 /// A save of this kitty shows these windows: what it had taken lives on in it, once all of it is
 /// there.

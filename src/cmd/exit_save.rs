@@ -6,7 +6,7 @@
 mod left;
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use left::{Left, groups};
 
@@ -41,6 +41,9 @@ const TOGETHER_NS: u64 = 10_000_000_000;
 
 /// How long before kitty's own end a window's end is part of it, nanoseconds.
 const JUST_BEFORE_NS: u64 = 2_000_000_000;
+
+/// How long a worker that is at it is waited for, where its desk may be the one that is wanted.
+pub const WORKER: Duration = Duration::from_secs(3);
 
 /// How long a file that the watcher has not finished writing is left alone, nanoseconds.
 const TORN_NS: u64 = 600_000_000_000;
@@ -106,11 +109,13 @@ fn tell_watcher() {
     let _ = rustix::io::write(rustix::stdio::stdout(), b"\n");
 }
 
-/// Finishes what no worker has finished; a group whose worker still waits is left to it.
+/// Finishes what no worker has finished. One that is at it is waited for as long as `wait`; a group
+/// whose worker waits itself is left to it.
 ///
 /// # Errors
 /// What could not be finished.
-pub fn finish_left(state: &State) -> Outcome<()> {
+pub fn finish_left(state: &State, wait: Duration) -> Outcome<()> {
+    let end = Instant::now() + wait;
     let path = state.dir.join("sessions").join(".exit");
     let Some(exits) = PrivateDir::existing(&path)? else {
         return Ok(());
@@ -126,7 +131,12 @@ pub fn finish_left(state: &State) -> Outcome<()> {
         if !is_ready(&left::read(&exits, &group)) {
             continue;
         }
-        if let Some(_lock) = lock(state, &group)? {
+        let mut ours = lock(state, &group)?;
+        while ours.is_none() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+            ours = lock(state, &group)?;
+        }
+        if let Some(_lock) = ours {
             let plan = plan_of(state, &group);
             result = work_up(state, &exits, &group, plan.as_ref(), None).and(result);
         }
@@ -366,5 +376,5 @@ fn is_running(left: &Left) -> bool {
 }
 
 fn runs(boot: &str, kitty: ProcId) -> bool {
-    boot == clock::boot8() && proc::is_same(kitty)
+    boot == clock::boot8() && proc::is_running(kitty)
 }

@@ -52,7 +52,7 @@ pub fn remember(state: &State, kitties: &[SeenKitty], desk: &Desk) -> Outcome<()
         .iter()
         .filter(|p| kitties.iter().all(|k| k.process != p.kitty));
     let (running, mut gone): (Vec<&LastPlan>, Vec<&LastPlan>) =
-        unseen.partition(|p| proc::is_same(p.kitty));
+        unseen.partition(|p| proc::is_running(p.kitty));
     gone.sort_by_key(|p| std::cmp::Reverse(p.up));
     plans.extend(
         running

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 
 use super::autosaved;
 use super::exit::Exit;
+use super::exit_save::{self, WORKER};
 use super::look::{Kitties, look};
 use super::report;
 use super::setting;
@@ -39,6 +40,10 @@ use crate::sys::proc::ProcId;
 pub fn run(args: &Args) -> Outcome<Exit> {
     let state = State::open()?;
     let as_json = args.has("json");
+    // The newest desk may be of an end that no worker has finished, or none yet.
+    if let Err(fault) = exit_save::finish_left(&state, WORKER) {
+        out::message(&fault.to_string());
+    }
     let saves = autosaves::all(&state)?;
     let sessions = state.sessions()?;
     let free = autosaves::free(&saves, &|name| autosaves::loads(&sessions, name));

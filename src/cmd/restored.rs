@@ -92,7 +92,7 @@ fn open_others(
 pub enum Taking {
     /// This kitty.
     ByUs,
-    /// Another one that was faster.
+    /// Not this kitty: another one was faster, or it is a panel.
     ByAnother,
     /// It is no desk that was offered.
     Neither,
@@ -108,6 +108,9 @@ pub fn take_offered(state: &State, windows: &str, kitty: ProcId) -> Outcome<Taki
     if by_windows.is_none() && autosaved::is_offered(&sessions, windows).is_none() {
         return Ok(Taking::Neither);
     }
+    if is_panel(kitty) {
+        return Ok(Taking::ByAnother);
+    }
     let _lock = autosaved::lock(state)?;
     if let Some(offer) = autosaved::is_offered(&sessions, windows) {
         take(state, &offer.header.save, kitty, windows, offer.count)?;
@@ -116,12 +119,24 @@ pub fn take_offered(state: &State, windows: &str, kitty: ProcId) -> Outcome<Taki
     }
     Ok(match Marks::of(state).by_windows(windows) {
         Some((_, Mark::Taken(other))) if other == kitty => Taking::ByUs,
-        Some((_, Mark::Taken(other))) if proc::is_same(other) => Taking::ByAnother,
+        Some((_, Mark::Taken(other))) if proc::is_running(other) => Taking::ByAnother,
         _ => Taking::Neither,
     })
 }
 
-/// Two kitties started at once and loaded the same desk: the slower one becomes a plain shell.
+/// Whether a kitty was started as a panel, as the quick-access terminal is: it reads `startup_session`
+/// too, and is no place for a desk.
+fn is_panel(kitty: ProcId) -> bool {
+    let words = proc::argv(kitty.pid).found().unwrap_or_default();
+    let first: Vec<&str> = words.iter().skip(1).take(3).map(String::as_str).collect();
+    matches!(
+        first[..],
+        ["+kitten", "panel", ..] | ["+", "kitten", "panel"]
+    )
+}
+
+/// Two kitties started at once and loaded the same desk: the slower one becomes a plain shell, as a
+/// panel does.
 fn step_back(connection: &mut Connection, windows: &str) -> Outcome<()> {
     let frames = [
         commands::plain_tab(),

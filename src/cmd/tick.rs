@@ -6,6 +6,8 @@
 mod saving;
 mod see;
 
+use std::time::Duration;
+
 use see::{Raw, answers};
 
 use super::autosaved;
@@ -77,14 +79,14 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     let known: Vec<Address> = addresses.flatten().collect();
     let raw = answers(discover::all(Some(&state.dir), &known, everywhere));
     let answered: Vec<_> = raw.iter().map(|r| r.process).collect();
-    let mut result = exit_save::finish_left(state);
+    let mut result = exit_save::finish_left(state, Duration::ZERO);
     if raw.iter().any(|r| !is_quiet(r, memory, now)) {
         result = look(state, memory, raw, now).and(result);
     }
     // One that did not answer in time is not forgotten.
     memory
         .kitties
-        .retain(|k| answered.contains(&k.process) || proc::is_same(k.process));
+        .retain(|k| answered.contains(&k.process) || proc::is_running(k.process));
     let alive: Vec<_> = memory.kitties.iter().map(|k| k.process).collect();
     let chosen_from = autosaved::fingerprint(state, &alive);
     if everywhere || chosen_from != memory.offered {

@@ -109,7 +109,8 @@ pub fn all(state: &State) -> Outcome<Vec<Autosave>> {
             let name = file.strip_suffix(ENDING)?;
             kitty_of(name)?;
             let header = read_header(&sessions, &file)?;
-            let runs = header.host != host || (header.boot == boot && proc::is_same(header.kitty));
+            let runs =
+                header.host != host || (header.boot == boot && proc::is_running(header.kitty));
             Some(Autosave {
                 name: name.to_owned(),
                 mark: marks.get(&header.save),

@@ -56,7 +56,7 @@ impl Claims {
             pid: entry.pid,
             start: entry.start,
         };
-        (entry.boot == clock::boot8() && proc::is_same(id)).then_some(id)
+        (entry.boot == clock::boot8() && proc::is_running(id)).then_some(id)
     }
 
     /// Claims the conversation for this process.

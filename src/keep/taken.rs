@@ -64,7 +64,7 @@ impl Entry {
             Mark::Restored
         } else if self.tries == 0 {
             Mark::Free
-        } else if !here || (self.boot == clock::boot8() && proc::is_same(kitty)) {
+        } else if !here || (self.boot == clock::boot8() && proc::is_running(kitty)) {
             // Whether a kitty of another machine runs cannot be seen from here.
             Mark::Taken(kitty)
         } else {

@@ -20,7 +20,7 @@ use kittymux::sys::private_file::PrivateDir;
 use kittymux::sys::proc;
 
 /// A home whose kitty tells us of its end.
-fn scene() -> Scene {
+pub fn scene() -> Scene {
     let rig = Rig::new("/bin/bash", true);
     let dir = PrivateDir::open(&rig.state()).expect("a state directory");
     let own = rig.tool("kittymux");
@@ -64,7 +64,7 @@ fn records(path: &PathBuf) -> Vec<Record> {
 }
 
 /// The watcher's file of all OS windows, as the emulator's kitty is now.
-fn left(scene: &Scene, how: &str) -> PathBuf {
+pub fn left(scene: &Scene, how: &str) -> PathBuf {
     left_as(scene, how, &|text| text)
 }
 

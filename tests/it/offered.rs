@@ -1,9 +1,14 @@
 //! Which desk is offered, and which is *last*: one that was left, whatever else lies beside it.
 
 use crate::autosave::{own_save, sids, startup, text, windows};
-use crate::rig::{Kitty, Rig, until};
+use crate::exit::left;
+use crate::rig::{Kitty, Rig, is_real, until};
 use crate::scene::Scene;
 use kittymux::kitty::tree::Window;
+use kittymux::sys::lock::Lock;
+use kittymux::sys::private_file::PrivateDir;
+use kittymux::sys::proc;
+use kittymux::sys::token::fingerprint;
 
 /// Crashes a kitty with a desk of its own name, so that it is left; gives the rig.
 fn left_desk(rig: Rig, dir: &str, at: i64) -> Rig {
@@ -134,8 +139,13 @@ fn a_session_that_is_open_already_is_named_as_what_is_missing() {
 
 /// Starts a kitty as `startup_session` has it.
 fn open_kitty(rig: &Rig) -> Kitty {
+    open_as(rig, &[])
+}
+
+fn open_as(rig: &Rig, first: &[&str]) -> Kitty {
     let file = rig.state().join("sessions/startup.kitty-session");
-    rig.start_kitty(&["--session", &file.display().to_string()])
+    let file = file.display().to_string();
+    rig.start_kitty(&[first, &["--session", &file]].concat())
 }
 
 /// A kitty with a conversation that was saved by itself, and was killed; no tick has seen that.
@@ -164,11 +174,7 @@ fn kitty_opened_right_after_a_crash_brings_the_desk_back() {
     let scene = Scene { rig, kitty };
     let asking = scene.asking(&sid);
     // What kitty opened by itself makes room.
-    until("only the desk", || {
-        let all = scene.kitty.windows();
-        let is_desks = |w: &Window| w.var("kittymux_save").is_some();
-        (all.len() == 2 && all.iter().all(is_desks)).then_some(())
-    });
+    desk_alone(&scene.kitty, 2);
     scene.resume(asking, &sid);
     let next = open_kitty(&scene.rig);
     let only = next.windows()[0].id;
@@ -197,4 +203,186 @@ fn two_kitties_opened_right_after_a_crash_ask_once() {
     });
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert_eq!(kitties.iter().filter(|k| asking(k)).count(), 1);
+}
+
+/// The windows of a desk, once nothing else is there.
+fn desk_alone(kitty: &Kitty, count: usize) {
+    until("only the desk", || {
+        let all = kitty.windows();
+        let is_desks = |w: &Window| w.var("kittymux_save").is_some();
+        (all.len() == count && all.iter().all(is_desks)).then_some(())
+    });
+}
+
+#[test]
+fn a_kitty_that_opens_while_the_last_end_is_worked_up_waits_for_it() {
+    if is_real() {
+        return;
+    }
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    let id = scene.kitty.launch(&dir, &[]);
+    scene.kitty.shows(id, "$");
+    scene.rig.tick(-21);
+    scene.rig.tick(0);
+    // One more that no tick saw, only the watcher; a worker is at it.
+    let id = scene.kitty.launch(&dir, &[]);
+    scene.kitty.shows(id, "$");
+    let path = left(&scene, "quit");
+    let name = path.file_name().expect("a name").to_string_lossy();
+    let group = name.rsplit_once('-').expect("a number").0;
+    let locks = PrivateDir::open(&scene.rig.state().join("locks")).expect("locks");
+    let slot = format!("exit-{}", fingerprint(group.as_bytes()) % 16);
+    let worker = Lock::try_take(&locks, &slot).expect("a lock");
+    assert!(worker.is_some());
+    let rig = scene.rig;
+    scene.kitty.crash();
+    let kitty = open_kitty(&rig);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    assert_eq!(kitty.windows().len(), 1, "not the desk of the tick before");
+    drop(worker);
+    desk_alone(&kitty, 3);
+    assert_eq!(windows(&startup(&rig)), 0, "nor is that offered after it");
+}
+
+#[test]
+fn an_end_that_cannot_be_worked_up_hides_no_desk() {
+    let (rig, sid) = just_killed();
+    let exits = rig.state().join("sessions/.exit");
+    let exits = PrivateDir::open(&exits).expect("a directory");
+    let name = "0011aabb-1-1-1.quit";
+    exits.write(name, b"{broken").expect("written");
+    // What it is to be put aside as is taken.
+    std::fs::create_dir(exits.join(format!("bad-{name}"))).expect("a directory");
+    let kitty = open_kitty(&rig);
+    let scene = Scene { rig, kitty };
+    scene.asking(&sid);
+    assert!(exits.join(name).exists());
+}
+
+#[test]
+fn what_no_worker_has_finished_is_last_too() {
+    if is_real() {
+        return;
+    }
+    let scene = Scene::new();
+    let agent = scene.type_in(&scene.rig.dir("p"), "claude", "(new)");
+    let sid = scene.talk(agent);
+    scene.rig.tick(0);
+    left(&scene, "signal");
+    let rig = scene.rig;
+    scene.kitty.crash();
+    let said = rig.kittymux_ok(None, &["sessions", "restore", "--dry-run", "last"]);
+    assert!(said.contains(&sid[..8]), "{said}");
+}
+
+#[test]
+fn the_quick_access_terminal_takes_no_desk() {
+    if is_real() {
+        println!("left out: a panel needs a compositor");
+        return;
+    }
+    let (rig, sid) = just_killed();
+    let panel = || open_as(&rig, &["+kitten", "panel"]);
+    let plain = |kitty: &Kitty| {
+        until("one plain window", || {
+            let all = kitty.windows();
+            let is_desks = all.iter().any(|w| w.var("kittymux_save").is_some());
+            (all.len() == 1 && !is_desks).then_some(())
+        });
+    };
+    // Before a tick has seen that the kitty is gone, and after it.
+    let early = panel();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    plain(&early);
+    rig.tick(40);
+    assert!(startup(&rig).contains(&sid));
+    let late = panel();
+    plain(&late);
+    assert!(startup(&rig).contains(&sid), "it is still offered");
+    let kitty = open_kitty(&rig);
+    let scene = Scene { rig, kitty };
+    scene.asking(&sid);
+}
+
+#[test]
+fn a_kitty_that_nobody_has_waited_for_is_gone() {
+    let scene = Scene::new();
+    scene.kitty.launch(&scene.rig.dir("p"), &[]);
+    scene.rig.tick(0);
+    scene.rig.tick(21);
+    let pid = rustix::process::Pid::from_raw(scene.kitty.pid).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+    until("its end", || {
+        (!proc::is_alive(scene.kitty.pid)).then_some(())
+    });
+    assert!(proc::start(scene.kitty.pid).is_some(), "not waited for");
+    scene.rig.tick(25);
+    assert_eq!(windows(&startup(&scene.rig)), 2);
+}
+
+#[test]
+fn a_desk_that_could_not_be_opened_is_not_taken() {
+    let rig = Rig::new("/bin/bash", true);
+    rig.tick(-100);
+    let nothing = rig.file("nothing.kitty-session", &startup(&rig));
+    let rig = left_desk(rig, "one", 0);
+    let sessions = rig.state().join("sessions");
+    let entries = std::fs::read_dir(&sessions).expect("there").flatten();
+    let names: Vec<String> = entries
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    let of = |start: &str| names.iter().find(|n| n.starts_with(start));
+    // Where its file would be written is something else.
+    let odd = sessions.join(of(".restore-").expect("its copies"));
+    std::fs::create_dir(odd.join(of("autosave-").expect("a save"))).expect("a directory");
+    let early = rig.start_kitty(&["--session", &nothing.display().to_string()]);
+    until("it to have tried", || {
+        (windows(&startup(&rig)) == 0).then_some(())
+    });
+    let next = open_kitty(&rig);
+    desk_alone(&next, 2);
+    assert_eq!(early.windows().len(), 1);
+}
+
+/// A kitty that starts ends when the program of such a line is not there (fact 12.9).
+#[test]
+fn kitty_starts_though_kittymux_was_removed() {
+    let rig = left_desk(Rig::new("/bin/bash", true), "one", 0);
+    let file = rig.state().join("sessions/startup.kitty-session");
+    let offering = startup(&rig);
+    let taker = rig.start_kitty(&[]);
+    rig.kittymux_ok(Some(&taker), &["sessions", "restore", "last"]);
+    for (text, count) in [(offering, 2), (startup(&rig), 1)] {
+        let own = rig.tool("kittymux");
+        assert!(text.contains(&own), "{text}");
+        std::fs::write(&file, text.replace(&own, "/gone/kittymux")).expect("written");
+        let kitty = open_kitty(&rig);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert_eq!(kitty.windows().len(), count);
+    }
+}
+
+#[test]
+fn what_a_reboot_left_unfinished_is_brought_back_by_the_first_kitty() {
+    if is_real() {
+        return;
+    }
+    let scene = Scene::new();
+    let dir = scene.rig.dir("p");
+    let id = scene.type_in(&dir, "claude", "(new)");
+    let sid = scene.talk(id);
+    scene.kitty.leave(id);
+    scene.type_in(&dir, &format!("claude --resume {sid}"), "(resumed)");
+    scene.rig.tick(0);
+    let path = left(&scene, "signal");
+    let name = path.file_name().expect("a name").to_string_lossy();
+    let (_, rest) = name.split_once('-').expect("a boot");
+    std::fs::rename(&path, path.with_file_name(format!("0011aabb-{rest}"))).expect("renamed");
+    let Scene { rig, kitty } = scene;
+    kitty.crash();
+    let kitty = open_kitty(&rig);
+    let scene = Scene { rig, kitty };
+    scene.asking(&sid);
+    desk_alone(&scene.kitty, 3);
 }

@@ -207,6 +207,25 @@ fn decisions_do_no_input_and_output() {
 }
 
 #[test]
+fn nothing_is_written_where_others_could_wait_for_it() {
+    let texts = texts();
+    let mut faults = Vec::new();
+    // Setup writes into a person's own files; all else goes through the private ones.
+    let ours = |name: &str| {
+        name.starts_with("src/") && !name.ends_with("tests.rs") && !name.contains("/setup/")
+    };
+    for (name, text) in rust(&texts).filter(|(name, _)| ours(name)) {
+        let tests = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
+        for (n, line) in code(&text[..tests]) {
+            let words = ["fs::write(", "File::create(", "\"/tmp/"];
+            let found = words.iter().find(|word| line.contains(**word));
+            faults.extend(found.map(|word| format!("{name}:{n}: {word}")));
+        }
+    }
+    report("src/ writes private files only", &faults);
+}
+
+#[test]
 fn members_have_one_version_and_the_lock_file_has_it_too() {
     let texts = texts();
     let version = |name: &str| {

@@ -133,6 +133,12 @@ def the_file_a_kitty_starts_with():
                 time.sleep(0.5)
                 found = [w['cwd'] for w in k.windows()]
                 tally.check(f'12.8 started with {name}{what}: {count} windows', found == [place] * count, f'{found} {k.messages()}')
+    for program, lives in (('/nowhere/kittymux', False), ("/bin/sh -c '[ ! -x \"$0\" ] || exec \"$0\"' /nowhere/kittymux", True)):
+        with open(path, 'w') as f:
+            f.write(f'launch\nlaunch --type=background --allow-remote-control {program}\n')
+        with Kitty(conf=f'startup_session {path}', listen=False) as k:
+            ended = until(lambda: k.process.poll() is not None, 3 if lives else 20)
+            tally.check(f'12.9 with a socket, {program}: kitty {"lives" if lives else "ends"}', ended != lives, k.messages())
 
 
 a_stopped_kitty()

@@ -50,7 +50,7 @@ texts = []  # (name, text): what kitty's own parser is asked about at the end, a
 class Desk(Kitty):
     """A kitty with our watcher and a state directory that has the capture kitten and a recording worker."""
 
-    def __init__(self, conf='', env=None, first='', capture=CAPTURE, worker=WORKER, state=None, **options):
+    def __init__(self, conf='', env=None, first='', capture=CAPTURE, worker=WORKER, state=None, watcher=WATCHER, **options):
         self.state = state or os.path.join(tempfile.mkdtemp(), 'state')
         if state is None:
             os.makedirs(os.path.join(self.state, 'kitty'))
@@ -64,7 +64,7 @@ class Desk(Kitty):
                 with open(os.path.join(self.state, 'self-path'), 'w') as f:
                     f.write(path + '\n')
         self.exits = os.path.join(self.state, 'sessions', '.exit')
-        super().__init__(conf=f'{first}watcher {WATCHER}\n{conf}', env={'KITTYMUX_STATE_DIR': self.state, **(env or {})}, **options)
+        super().__init__(conf=f'{first}watcher {watcher}\n{conf}', env={'KITTYMUX_STATE_DIR': self.state, **(env or {})}, **options)
 
     def settle(self, count):
         ok = until(lambda: len(self.windows()) == count and all(w['foreground_processes'] for w in self.windows()), 8)
@@ -450,6 +450,12 @@ def without_our_other_files():
         k.act('quit')
         k.ended()
         examine('a worker that says nothing: kitty ends all the same', k, [('quit', 1, 1)], started=False)
+    patient = os.path.join(tempfile.mkdtemp(), 'kittymux_watcher.py')
+    with open(WATCHER) as f, open(patient, 'w') as g:
+        g.write(f.read().replace('settimeout(0.25)', 'settimeout(60)'))
+    with begun(1, worker='#!/bin/sh\n', watcher=patient) as k:
+        k.act('quit')
+        tally.check('a worker that ends without a word is not waited for', k.ended())
     odd = os.path.join(tempfile.mkdtemp(), os.fsdecode(b'a "b" $c \xff'))
     with open(odd, 'w') as f:
         f.write(WORKER)

@@ -179,7 +179,10 @@ pub(super) const FILES: [(&str, &str); 35] = [
         "resume-all-until",
         "For which restore \"resume all\" was chosen, and until when.",
     ),
-    ("autosave-off", "If there: nothing is saved by itself."),
+    (
+        "autosave-off",
+        "If there: nothing is saved, or brought back, by itself.",
+    ),
     (
         "journal-off",
         "If there: nothing is written into the journal.",

@@ -7,7 +7,7 @@ use super::{Taking, WAIT, connection_to, open_others, take_offered};
 use crate::cmd::autosaved;
 use crate::cmd::capture::watch;
 use crate::cmd::exit::Exit;
-use crate::cmd::exit_save;
+use crate::cmd::exit_save::{self, WORKER};
 use crate::cmd::restore::prepare::{can_be_a_stem, restore_dir};
 use crate::keep::autosaves::{self, STARTUP};
 use crate::keep::names::ENDING;
@@ -36,50 +36,49 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// # Errors
 /// Why it could not be; then it is offered to the next kitty.
 pub(super) fn run(state: &State, kitty: ProcId) -> Outcome<Exit> {
-    let r = run2(state, kitty);
-    let _ = std::fs::write("/tmp/dbgx", format!("{r:?}"));
-    r
-}
-fn run2(state: &State, kitty: ProcId) -> Outcome<Exit> {
-    // It may be the desk of an end that is not worked up yet.
-    let finished = exit_save::finish_left(state);
-    autosaved::keep_up(state).and(finished)?;
+    // It may be the desk of an end that is not worked up yet. That one of them cannot be says nothing
+    // against the desk of another.
+    let finished = exit_save::finish_left(state, WORKER);
+    autosaved::keep_up(state)?;
     let sessions = state.sessions()?;
-    let text = sessions.read(STARTUP, LIMIT)?.unwrap_or_default();
-    let Some(offer) = autosaved::offered(&sessions) else {
-        return Ok(Exit::Done);
+    let text = from_bytes(&sessions.read(STARTUP, LIMIT)?.unwrap_or_default());
+    let Some(offer) = autosaved::offered_by(&text) else {
+        return finished.map(|()| Exit::Done);
     };
     let Some(mut connection) = connection_to(state, kitty)? else {
         return Ok(Exit::Done);
     };
     let before = watch(&mut connection, WAIT, |_| true).unwrap_or_default();
-    if before.is_empty() || tree::is_panel(&before) {
+    if before.is_empty() {
         return Ok(Exit::Done);
     }
     if take_offered(state, &offer.windows, kitty)? != Taking::ByUs {
         return Ok(Exit::Done);
     }
-    let mut file = SessionFile::read(&from_bytes(&text), Origin::Person, &[]);
+    let mut file = SessionFile::read(&text, Origin::Person, &[]);
     // The line that would take it: that is done.
     file.lines.retain(
         |l| !matches!(&l.item, Item::Launch(l) if l.option("--type") == Some("background")),
     );
     let dir = sessions.sub(&restore_dir(&offer.windows))?;
     let name = name_of(&file, &offer.header) + ENDING;
-    dir.write(&name, &to_bytes(&file.text()))?;
+    if let Err(fault) = dir.write(&name, &to_bytes(&file.text())) {
+        give_back(state, &offer.header.save)?;
+        return Err(fault);
+    }
     let first = from_os(dir.join(&name).as_os_str());
     let opened = connection
         .ask(&commands::goto_session(&first), WAIT)
         .map_err(|why| Fault::refused(format!("kitty {}: {why}", kitty.pid)))
         .and_then(|_| open_others(&mut connection, kitty, &dir, &first));
     let is_whole = |t: &[OsWindow]| came(t, &offer.windows) >= offer.count;
-    let shown = watch(&mut connection, COME, is_whole).unwrap_or_default();
-    if came(&shown, &offer.windows) == 0 {
+    let shown = watch(&mut connection, COME, is_whole);
+    if did_not_come(shown.as_deref(), &offer.windows) {
         give_back(state, &offer.header.save)?;
-    } else if let [only] = tree::windows(&before).collect::<Vec<_>>()[..] {
+    } else if let (Some(_), [only]) = (shown, &tree::windows(&before).collect::<Vec<_>>()[..]) {
         make_room(&mut connection, only.window.id)?;
     }
-    opened.map(|()| Exit::Done)
+    opened.and(finished).map(|()| Exit::Done)
 }
 
 /// The name its visible session gets: its own, else that of the save. The window that makes room has
@@ -96,6 +95,12 @@ fn came(tree: &[OsWindow], windows: &str) -> usize {
     tree::windows(tree)
         .filter(|p| p.window.var(VAR_SAVE) == Some(windows))
         .count()
+}
+
+/// Whether nothing of the desk is there. Not to have looked is not to have seen none: what a kitty that
+/// answers too late still opens is not for another one.
+fn did_not_come(shown: Option<&[OsWindow]>, windows: &str) -> bool {
+    shown.is_some_and(|tree| came(tree, windows) == 0)
 }
 
 /// Closes the window kitty opened with, once its shell waits and as long as nothing was run in it.
@@ -118,4 +123,15 @@ fn is_untouched(window: &Window) -> bool {
     let front = &window.foreground_processes;
     let typed = window.last_reported_cmdline.as_deref().unwrap_or("");
     typed.is_empty() && front.len() == 1 && front[0].pid == window.pid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kitty_that_does_not_answer_keeps_the_desk() {
+        assert!(!did_not_come(None, "w"));
+        assert!(did_not_come(Some(&[]), "w"));
+    }
 }
