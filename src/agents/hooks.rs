@@ -126,6 +126,8 @@ pub struct Hooks {
     pub unknown: String,
     /// Where the hook is put in.
     pub setup: Option<Setup>,
+    /// A second file without which the first is nothing to the agent.
+    pub beside: Option<Setup>,
     /// Where it is put in only when the person asks for more.
     pub more: Option<Setup>,
 }
@@ -147,9 +149,9 @@ pub struct Told {
 
 impl Hooks {
     /// The keys of a definition's `hooks`.
-    pub const KEYS: [&str; 18] = [
-        "cwd", "detail", "done", "end", "event", "exits", "hidden", "leaves", "more", "nested",
-        "prompt", "says", "setup", "sid", "start", "unknown", "waiting", "worker",
+    pub const KEYS: [&str; 19] = [
+        "beside", "cwd", "detail", "done", "end", "event", "exits", "hidden", "leaves", "more",
+        "nested", "prompt", "says", "setup", "sid", "start", "unknown", "waiting", "worker",
     ];
 
     /// The list behind a key.

@@ -37,7 +37,7 @@ pub fn setup(args: &Args) -> Outcome<Exit> {
             agent: &def.name,
             program: &program,
         };
-        let (setup, more) = match places(def) {
+        let places = match places(def) {
             Ok(places) => places,
             Err(why) => {
                 report.skipped(def, &why, named);
@@ -49,8 +49,9 @@ pub fn setup(args: &Args) -> Outcome<Exit> {
             continue;
         }
         // What was asked for once is kept up to date.
+        let more = places.more;
         let more = more.filter(|m| args.has("full") || is_there(m, &def.name));
-        for setup in [Some(setup), more].into_iter().flatten() {
+        for setup in places.always.into_iter().chain(more) {
             report.done(def, put_in(setup, who, dry));
         }
     }
@@ -69,7 +70,7 @@ pub fn remove(args: &Args) -> Outcome<Exit> {
     let mut report = Report::new(&agents);
     let mut any = false;
     for (def, named) in agents {
-        let (setup, more) = match places(def) {
+        let places = match places(def) {
             Ok(places) => places,
             Err(why) if named => {
                 report.skipped(def, &why, true);
@@ -78,7 +79,7 @@ pub fn remove(args: &Args) -> Outcome<Exit> {
             Err(_) => continue,
         };
         let mut here = false;
-        for setup in [Some(setup), more].into_iter().flatten() {
+        for setup in places.all() {
             match take_out(setup, &def.name, args.has("dry-run")) {
                 Ok(None) => {}
                 Ok(Some(said)) => {
@@ -169,27 +170,40 @@ fn line(def: &Definition, program: &str) -> Line {
         file,
         detail,
     };
-    let (setup, more) = match places(def) {
+    let places = match places(def) {
         Ok(places) => places,
         Err(why) => return told("unknown", None, why),
     };
-    let more = more.filter(|m| is_there(m, &def.name));
+    let more = places.more.filter(|m| is_there(m, &def.name));
     let more = more.and_then(|m| file::place(&m.file).ok());
     let more = more.map_or(String::new(), |path| format!("and {}", shown(&path)));
-    let path = match file::place(&setup.file) {
-        Ok(path) => path,
-        Err(fault) => return told("unknown", None, fault.to_string()),
-    };
     let who = Who {
         agent: &def.name,
         program,
     };
-    match standing(setup, who, &path) {
-        Err(fault) => told("unreadable", Some(path), fault.to_string()),
-        Ok(Standing::Whole) => told("installed", Some(path), more),
-        Ok(Standing::Differs) => told("changed since", Some(path), more),
-        Ok(Standing::Absent) if is_installed(def) => told("not installed", Some(path), more),
-        Ok(Standing::Absent) => told("agent not found", Some(path), more),
+    // The first is shown, with how it stands in all that it needs.
+    let mut seen: Option<(PathBuf, Standing)> = None;
+    for setup in places.always {
+        let path = match file::place(&setup.file) {
+            Ok(path) => path,
+            Err(fault) => return told("unknown", None, fault.to_string()),
+        };
+        let now = match standing(setup, who, &path) {
+            Ok(now) => now,
+            Err(fault) => return told("unreadable", Some(path), fault.to_string()),
+        };
+        seen = Some(match seen {
+            None => (path, now),
+            Some((first, before)) if before == now => (first, now),
+            Some((first, _)) => (first, Standing::Differs),
+        });
+    }
+    let (path, standing) = seen.map_or((None, Standing::Absent), |(path, s)| (Some(path), s));
+    match standing {
+        Standing::Whole => told("installed", path, more),
+        Standing::Differs => told("changed since", path, more),
+        Standing::Absent if is_installed(def) => told("not installed", path, more),
+        Standing::Absent => told("agent not found", path, more),
     }
 }
 

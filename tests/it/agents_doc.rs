@@ -45,7 +45,11 @@ fn row(def: &Definition) -> String {
         },
         or_none(&def.exact),
         or_none(&def.latest),
-        if def.hooks.is_some() { "yes" } else { "–" },
+        if def.hooks.as_ref().is_some_and(|h| h.setup.is_some()) {
+            "yes"
+        } else {
+            "–"
+        },
         def.version.as_deref().unwrap_or("not yet"),
     )
 }

@@ -294,23 +294,6 @@ fn it_is_off_where_the_file_says_so() {
 }
 
 #[test]
-fn nothing_comes_back_by_itself_where_the_file_says_so() {
-    let scene = Scene::new();
-    scene.kitty.launch(&scene.rig.dir("p"), &[]);
-    scene.rig.tick(0);
-    scene.rig.tick(21);
-    let rig = scene.rig;
-    scene.kitty.crash();
-    rig.tick(100);
-    assert_eq!(windows(&startup(&rig)), 2);
-    rig.file(".local/state/kittymux/autosave-off", "");
-    rig.tick(200);
-    assert_eq!(windows(&startup(&rig)), 0);
-    let said = rig.kittymux_ok(None, &["sessions", "restore", "last", "--dry-run"]);
-    assert!(said.contains("/p"), "asked for, it is there: {said}");
-}
-
-#[test]
 fn of_twenty_ticks_at_once_one_works_and_none_harms() {
     let scene = Scene::new();
     scene.kitty.launch(&scene.rig.dir("p"), &[]);

@@ -71,6 +71,18 @@ fn cases() -> Vec<Case> {
     let copilot = |more: &str| {
         format!("{{\"sessionId\":\"{SID}\",\"timestamp\":1790000000000,\"cwd\":\"CWD\"{more}}}")
     };
+    let grok = |event: &str, more: &str| {
+        format!(
+            "{{\"hookEventName\":\"{event}\",\"sessionId\":\"{SID}\",\"cwd\":\"CWD\",\"workspaceRoot\":\"CWD\",\
+             \"timestamp\":\"2026-01-02T03:04:05Z\",\"permissionMode\":\"default\"{more}}}"
+        )
+    };
+    let cursor = |event: &str, more: &str| {
+        format!(
+            "{{\"conversation_id\":\"{SID}\",\"generation_id\":\"g\",\"hook_event_name\":\"{event}\",\
+             \"workspace_roots\":[\"CWD\"]{more}}}"
+        )
+    };
     vec![
         case(
             "claude",
@@ -113,6 +125,85 @@ fn cases() -> Vec<Case> {
                 ),
             ],
         ),
+        case(
+            "grok",
+            ".grok/hooks/kittymux.json",
+            None,
+            vec![
+                (
+                    "SessionStart",
+                    grok("session_start", ",\"source\":\"new\""),
+                    "runs",
+                ),
+                (
+                    "UserPromptSubmit",
+                    grok("user_prompt_submit", ",\"prompt\":\"hi\""),
+                    "working",
+                ),
+                (
+                    "Notification",
+                    grok(
+                        "notification",
+                        ",\"notificationType\":\"permission_prompt\",\"message\":\"Tool permission requested\"",
+                    ),
+                    "waiting",
+                ),
+                (
+                    "Stop",
+                    grok("stop", ",\"reason\":\"end_turn\",\"stopHookActive\":false"),
+                    "done",
+                ),
+                (
+                    "UserPromptSubmit",
+                    grok("user_prompt_submit", ",\"prompt\":\"hi\""),
+                    "working",
+                ),
+                // One that is closed behind the person's back is not what the window is at.
+                (
+                    "Stop",
+                    grok("stop", ",\"reason\":\"channel_closed\""),
+                    "working",
+                ),
+                (
+                    "StopFailure",
+                    grok("stop_failure", ",\"error\":\"rate_limit\""),
+                    "done",
+                ),
+            ],
+        ),
+        Case {
+            says: "{\"continue\":true}",
+            ..case(
+                "cursor-agent",
+                ".cursor/hooks.json",
+                Some(
+                    "{\n  \"version\": 1,\n  \"hooks\": {\n    \"stop\": [{ \"command\": \"./audit.sh\" }]\n  }\n}\n",
+                ),
+                vec![
+                    (
+                        "sessionStart",
+                        cursor(
+                            "sessionStart",
+                            ",\"session_id\":\"x\",\"is_background_agent\":false",
+                        ),
+                        "runs",
+                    ),
+                    (
+                        "beforeSubmitPrompt",
+                        cursor(
+                            "beforeSubmitPrompt",
+                            ",\"prompt\":\"hi $(id)\",\"attachments\":[]",
+                        ),
+                        "working",
+                    ),
+                    (
+                        "stop",
+                        cursor("stop", ",\"status\":\"completed\",\"loop_count\":0"),
+                        "done",
+                    ),
+                ],
+            )
+        },
         case(
             "droid",
             ".factory/settings.json",

@@ -44,7 +44,7 @@ pub fn put_in(setup: &Setup, who: Who<'_>, old: Option<&[u8]>) -> Result<Vec<u8>
     match setup.way {
         Way::Json => groups::put_in(setup, who, old),
         Way::TomlNotify => notify::put_in(who, old),
-        Way::OpencodePlugin | Way::PiExtension => script::put_in(setup.way, who, old),
+        _ => script::put_in(setup.way, who, old),
     }
 }
 
@@ -56,7 +56,7 @@ pub fn take_out(setup: &Setup, agent: &str, text: &[u8]) -> Result<Rest, String>
     match setup.way {
         Way::Json => groups::take_out(setup, agent, text),
         Way::TomlNotify => notify::take_out(agent, text),
-        Way::OpencodePlugin | Way::PiExtension => script::take_out(text),
+        _ => script::take_out(setup.way, text),
     }
 }
 
@@ -68,7 +68,7 @@ pub fn program_in(setup: &Setup, agent: &str, text: &[u8]) -> Result<Option<Stri
     match setup.way {
         Way::Json => groups::program_in(agent, text),
         Way::TomlNotify => notify::program_in(agent, text),
-        Way::OpencodePlugin | Way::PiExtension => Ok(script::program_in(text)),
+        _ => Ok(script::program_in(setup.way, text)),
     }
 }
 

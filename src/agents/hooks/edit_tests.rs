@@ -323,7 +323,7 @@ fn a_new_file_holds_what_the_agent_needs_and_goes_again() {
 
 #[test]
 fn a_file_of_ours_that_somebody_changed_is_left_alone() {
-    for agent in ["opencode", "pi"] {
+    for agent in ["opencode", "pi", "hermes"] {
         let (setup, _) = of(agent);
         let new = put_in(&setup, who(agent, PROGRAM), None).expect("made");
         assert_eq!(
@@ -341,7 +341,28 @@ fn a_file_of_ours_that_somebody_changed_is_left_alone() {
         assert!(take_out(&setup, agent, &changed).is_err());
         assert!(put_in(&setup, who(agent, PROGRAM), Some(b"export default 1\n")).is_err());
         assert_eq!(program_in(&setup, agent, b"export default 1\n"), Ok(None));
+        let there = program_in(&setup, agent, &new).expect("read");
+        assert_eq!(there.as_deref(), Some(PROGRAM));
     }
+    // What stands beside a program of ours names none.
+    let defs = Definitions::shipped();
+    let hooks = defs.get("hermes").and_then(|d| d.hooks.clone());
+    let setup = hooks.and_then(|h| h.beside).expect("a manifest");
+    let new = put_in(&setup, who("hermes", PROGRAM), None).expect("made");
+    expect_test::expect![[r##"
+        # kittymux hooks ccca5fa9c99636b9
+        name: kittymux
+        version: "1"
+        description: Tells kittymux which conversation this is and what it is at
+        kind: standalone
+    "##]]
+    .assert_eq(&from_bytes(&new));
+    let elsewhere = who("hermes", "/b/kittymux");
+    assert_eq!(standing(&setup, elsewhere, &new), Ok(Standing::Whole));
+    assert_eq!(take_out(&setup, "hermes", &new), Ok(Rest::Nothing));
+    let mine = b"name: kittymux\n";
+    assert_eq!(standing(&setup, elsewhere, mine), Ok(Standing::Absent));
+    assert!(put_in(&setup, elsewhere, Some(mine)).is_err());
 }
 
 #[test]

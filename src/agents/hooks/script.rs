@@ -7,14 +7,46 @@ use crate::sys::bytes::from_bytes;
 use crate::sys::json::{self, push_string};
 use crate::sys::token::fingerprint;
 
-const OPENCODE: &str = include_str!("../../../assets/hooks/opencode.js");
-const PI: &str = include_str!("../../../assets/hooks/pi.ts");
+/// What is written for one way.
+struct Form {
+    /// What stands before a remark, with which the first line begins.
+    remark: &'static str,
+    /// What stands before and behind the path, and before and behind the agent; none: the file is
+    /// of no program.
+    names: Option<[&'static str; 3]>,
+    /// The rest.
+    body: &'static str,
+}
 
-/// What the first line begins with.
-const MARK: &str = "// kittymux hooks ";
+const SCRIPT: Option<[&str; 3]> = Some(["const program = ", ";\nconst agent = ", ";\n"]);
 
-/// What stands before the path and the agent in the second.
-const PROGRAM: &str = "const program = ";
+fn form(way: Way) -> Form {
+    match way {
+        Way::OpencodePlugin => Form {
+            remark: "//",
+            names: SCRIPT,
+            body: include_str!("../../../assets/hooks/opencode.js"),
+        },
+        Way::HermesPlugin => Form {
+            remark: "#",
+            names: Some(["program = ", "\nagent = ", "\n"]),
+            body: include_str!("../../../assets/hooks/hermes.py"),
+        },
+        Way::HermesManifest => Form {
+            remark: "#",
+            names: None,
+            body: include_str!("../../../assets/hooks/hermes.yaml"),
+        },
+        _ => Form {
+            remark: "//",
+            names: SCRIPT,
+            body: include_str!("../../../assets/hooks/pi.ts"),
+        },
+    }
+}
+
+/// What the first line goes on with, before the check.
+const MARK: &str = " kittymux hooks ";
 
 fn write(way: Way, who: Who<'_>) -> Vec<u8> {
     let text = |text: &str| {
@@ -22,34 +54,39 @@ fn write(way: Way, who: Who<'_>) -> Vec<u8> {
         push_string(&mut out, text);
         out
     };
-    let body = if way == Way::OpencodePlugin {
-        OPENCODE
-    } else {
-        PI
-    };
-    let rest = format!(
-        "{PROGRAM}{};\nconst agent = {};\n{body}",
-        text(who.program),
-        text(who.agent)
-    );
-    format!("{MARK}{:016x}\n{rest}", fingerprint(rest.as_bytes())).into_bytes()
+    let form = form(way);
+    let head = form
+        .names
+        .map_or(String::new(), |[before, between, behind]| {
+            format!(
+                "{before}{}{between}{}{behind}",
+                text(who.program),
+                text(who.agent)
+            )
+        });
+    let rest = format!("{head}{}", form.body);
+    let check = fingerprint(rest.as_bytes());
+    format!("{}{MARK}{check:016x}\n{rest}", form.remark).into_bytes()
 }
 
-/// Our file and whether it is as we wrote it; `None`: it is not ours.
-fn read(text: &[u8]) -> Option<(bool, Option<String>)> {
+/// Our file and whether it is as we wrote it, with the path in it; `None`: it is not ours.
+fn read(way: Way, text: &[u8]) -> Option<(bool, Option<String>)> {
+    let form = form(way);
+    let text = text.strip_prefix(form.remark.as_bytes())?;
     let text = text.strip_prefix(MARK.as_bytes())?;
     let end = text.iter().position(|b| *b == b'\n')?;
     let (check, rest) = (from_bytes(&text[..end]), &text[end + 1..]);
     let line = rest.split(|b| *b == b'\n').next().unwrap_or_default();
-    let program = line
-        .strip_prefix(PROGRAM.as_bytes())
-        .and_then(|l| l.strip_suffix(b";"))
-        .and_then(|l| json::decode::<String>(l, 1 << 16).ok());
+    let program = form.names.and_then(|[before, between, _]| {
+        let behind = between.split('\n').next().unwrap_or_default();
+        let line = line.strip_prefix(before.as_bytes())?;
+        json::decode::<String>(line.strip_suffix(behind.as_bytes())?, 1 << 16).ok()
+    });
     Some((check == format!("{:016x}", fingerprint(rest)), program))
 }
 
 pub(super) fn put_in(way: Way, who: Who<'_>, old: Option<&[u8]>) -> Result<Vec<u8>, String> {
-    match old.map(read) {
+    match old.map(|old| read(way, old)) {
         None | Some(Some((true, _))) => Ok(write(way, who)),
         Some(Some((false, _))) => {
             Err("somebody changed this file of ours: remove it first".to_owned())
@@ -58,8 +95,8 @@ pub(super) fn put_in(way: Way, who: Who<'_>, old: Option<&[u8]>) -> Result<Vec<u
     }
 }
 
-pub(super) fn take_out(text: &[u8]) -> Result<Rest, String> {
-    match read(text) {
+pub(super) fn take_out(way: Way, text: &[u8]) -> Result<Rest, String> {
+    match read(way, text) {
         None => Ok(Rest::Text(text.to_vec())),
         Some((true, _)) => Ok(Rest::Nothing),
         Some((false, _)) => {
@@ -68,6 +105,6 @@ pub(super) fn take_out(text: &[u8]) -> Result<Rest, String> {
     }
 }
 
-pub(super) fn program_in(text: &[u8]) -> Option<String> {
-    read(text).map(|(_, program)| program.unwrap_or_default())
+pub(super) fn program_in(way: Way, text: &[u8]) -> Option<String> {
+    read(way, text).map(|(_, program)| program.unwrap_or_default())
 }

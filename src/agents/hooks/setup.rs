@@ -12,14 +12,20 @@ pub enum Way {
     OpencodePlugin,
     /// pi and omp: an extension, a file of ours.
     PiExtension,
+    /// hermes: the program of a plugin, a file of ours.
+    HermesPlugin,
+    /// hermes: what makes the directory of that program a plugin, a file of ours as well.
+    HermesManifest,
 }
 
 /// The words of the ways in definitions.
-pub const WAYS: [(&str, Way); 4] = [
+pub const WAYS: [(&str, Way); 6] = [
     ("json", Way::Json),
     ("toml-notify", Way::TomlNotify),
     ("opencode-plugin", Way::OpencodePlugin),
     ("pi-extension", Way::PiExtension),
+    ("hermes-plugin", Way::HermesPlugin),
+    ("hermes-manifest", Way::HermesManifest),
 ];
 
 /// One place where an agent is told to run our hook.

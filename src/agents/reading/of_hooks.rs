@@ -24,6 +24,7 @@ pub(super) fn hooks(place: &Place<'_>) -> Result<Hooks, Problem> {
             "says" => hooks.says = at.text_of()?,
             "unknown" => hooks.unknown = at.text_of()?,
             "setup" => hooks.setup = Some(one(at)?),
+            "beside" => hooks.beside = Some(one(at)?),
             "more" => hooks.more = Some(one(at)?),
             _ => match hooks.list(key) {
                 Some(list) => *list = at.texts()?,

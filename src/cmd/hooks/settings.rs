@@ -29,9 +29,9 @@ pub fn of_installed(defs: &Definitions) -> Vec<Place> {
     let installed = defs.iter().filter(|d| is_installed(d));
     let mut found = Vec::new();
     for def in installed {
-        if let Ok((setup, more)) = places(def) {
-            let more = more.filter(|m| is_there(m, &def.name));
-            found.extend([Some(setup), more].into_iter().flatten().map(|s| (def, s)));
+        if let Ok(places) = places(def) {
+            let more = places.more.filter(|m| is_there(m, &def.name));
+            found.extend(places.always.into_iter().chain(more).map(|s| (def, s)));
         }
     }
     found.into_iter().filter_map(place).collect()
@@ -44,10 +44,7 @@ pub fn of_ours(defs: &Definitions) -> Vec<Place> {
         .iter()
         .filter_map(|def| places(def).ok().map(|p| (def, p)));
     known
-        .flat_map(|(def, (setup, more))| {
-            let both = [Some(setup), more].into_iter().flatten();
-            both.map(move |setup| (def, setup))
-        })
+        .flat_map(|(def, places)| places.all().map(move |setup| (def, setup)))
         .filter(|(def, setup)| is_there(setup, &def.name))
         .filter_map(place)
         .collect()
@@ -220,8 +217,23 @@ pub(super) fn take_out(setup: &Setup, agent: &str, dry: bool) -> Outcome<Option<
     }
 }
 
-/// Where an agent is told, and where more; or why nobody knows.
-pub(super) fn places(def: &Definition) -> Result<(&Setup, Option<&Setup>), String> {
+/// Where an agent is told.
+pub(super) struct Places<'a> {
+    /// Where it is always told: the first, and what that one needs.
+    pub always: Vec<&'a Setup>,
+    /// Where it is told more, when the person asks for it.
+    pub more: Option<&'a Setup>,
+}
+
+impl<'a> Places<'a> {
+    /// All of them.
+    pub fn all(self) -> impl Iterator<Item = &'a Setup> {
+        self.always.into_iter().chain(self.more)
+    }
+}
+
+/// Where an agent is told; or why nobody knows.
+pub(super) fn places(def: &Definition) -> Result<Places<'_>, String> {
     let nobody = || "it is not known how it is told".to_owned();
     let Some(hooks) = &def.hooks else {
         return Err(nobody());
@@ -229,9 +241,16 @@ pub(super) fn places(def: &Definition) -> Result<(&Setup, Option<&Setup>), Strin
     match hooks {
         Hooks {
             setup: Some(setup),
+            beside,
             more,
             ..
-        } => Ok((setup, more.as_ref())),
+        } => Ok(Places {
+            always: [Some(setup), beside.as_ref()]
+                .into_iter()
+                .flatten()
+                .collect(),
+            more: more.as_ref(),
+        }),
         Hooks { unknown, .. } if !unknown.is_empty() => Err(unknown.clone()),
         _ => Err(nobody()),
     }

@@ -38,10 +38,39 @@ import(copy).then((m) => {
 });
 ";
 
-fn has_node() -> bool {
-    let there = Path::new(NODE).exists();
+const PYTHON: &str = "/usr/bin/python3";
+
+/// Loads the plugin as hermes does, and tells it each event that is typed: its name, and what it is
+/// told, as JSON; behind `bg` from a thread of its own work.
+const HERMES: &str = "#!/usr/bin/python3
+import importlib.util, json, os, sys, threading
+sys.dont_write_bytecode = True
+at = os.environ['HOME'] + '/.hermes/plugins/kittymux/'
+assert 'name: kittymux' in open(at + 'plugin.yaml').read().splitlines()
+spec = importlib.util.spec_from_file_location('hermes_plugins.kittymux', at + '__init__.py')
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+hooks = {}
+class Context:
+    def register_hook(self, name, f):
+        hooks.setdefault(name, []).append(f)
+module.register(Context())
+print('ready', flush=True)
+for n, line in enumerate(sys.stdin):
+    behind, name, about = line.strip().split(' ', 2)
+    def run():
+        for f in hooks[name]:
+            assert f(**json.loads(about), telemetry_schema_version='1') is None
+    thread = threading.Thread(target=run, name='bg-review' if behind == 'bg' else 'Thread-1')
+    thread.start()
+    thread.join()
+    print('told', n, flush=True)
+";
+
+fn is_there(program: &str) -> bool {
+    let there = Path::new(program).exists();
     if !there {
-        println!("left out: node is not installed here");
+        println!("left out: {program} is not installed here");
     }
     there
 }
@@ -57,7 +86,7 @@ fn lists(scene: &Scene, dir: &str, what: &str) {
 
 #[test]
 fn opencodes_plugin_tells_each_turn_of_the_persons_own_conversation() {
-    if !has_node() {
+    if !is_there(NODE) {
         return;
     }
     let scene = Scene::new();
@@ -131,7 +160,7 @@ fn opencodes_plugin_tells_each_turn_of_the_persons_own_conversation() {
 
 #[test]
 fn pis_extension_tells_each_run_and_its_end() {
-    if !has_node() {
+    if !is_there(NODE) {
         return;
     }
     let scene = Scene::new();
@@ -172,4 +201,72 @@ fn pis_extension_tells_each_run_and_its_end() {
     );
     rig.kittymux_ok(None, &["hooks", "remove"]);
     assert!(!rig.home().join(".pi/agent/extensions/kittymux.ts").exists());
+}
+
+#[test]
+fn hermes_plugin_tells_each_turn_of_the_persons_own_conversation() {
+    if !is_there(PYTHON) {
+        return;
+    }
+    let scene = Scene::new();
+    let rig = &scene.rig;
+    let said = rig.kittymux_ok(None, &["hooks", "setup", "hermes"]);
+    expect_test::expect![[r#"
+        hermes  made ~/.hermes/plugins/kittymux/__init__.py
+        hermes  made ~/.hermes/plugins/kittymux/plugin.yaml
+          hermes loads it once you allow it: hermes plugins enable kittymux --no-allow-tool-override
+    "#]]
+    .assert_eq(&said);
+    program(rig, "bin/hermes", HERMES);
+    let dir = rig.dir("work/he");
+    let (old, new) = ("20260102_030405_abcdef", "20260102_030506_fedcba");
+    let of = |sid: &str, more: &str| format!("{{\"session_id\":\"{sid}\"{more}}}");
+    let cli = ",\"platform\":\"cli\"";
+    let asks = |surface: &str| format!("{{\"session_key\":\"{old}\",\"surface\":\"{surface}\"}}");
+    let inner = of(new, ",\"platform\":\"subagent\"");
+    let turn = of(old, &format!("{cli},\"user_message\":\"do $(id)\""));
+    let left = of(old, &format!("{cli},\"reason\":\"session_boundary\""));
+    let id = scene.type_in(&dir, "hermes", "ready");
+    let steps = [
+        ("fg on_session_start", of(old, cli), "20260102  runs"),
+        ("fg pre_llm_call", turn.clone(), "20260102  working"),
+        (
+            "fg pre_approval_request",
+            asks("smart"),
+            "20260102  working",
+        ),
+        ("fg pre_approval_request", asks("cli"), "20260102  waiting"),
+        (
+            "fg post_approval_response",
+            asks("cli"),
+            "20260102  working",
+        ),
+        ("fg on_session_end", inner.clone(), "20260102  working"),
+        ("fg on_session_end", of(old, cli), "20260102  done"),
+        ("bg pre_llm_call", turn, "20260102  done"),
+        ("fg pre_llm_call", inner, "20260102  done"),
+        ("fg on_session_finalize", left, ""),
+        ("fg on_session_reset", of(new, cli), "20260102  runs"),
+    ];
+    for (n, (event, about, state)) in steps.iter().enumerate() {
+        scene.kitty.send(id, &format!("{event} {about}\r"));
+        scene.kitty.shows(id, &format!("told {n}"));
+        lists(&scene, "work/he", state);
+    }
+    let text = records(rig);
+    let last = text.lines().last().expect("a line");
+    assert!(
+        text.lines().count() == 7 && last.contains(new) && !text.contains("$(id)"),
+        "{text}"
+    );
+    assert!(text.contains("\"ending\":\"left\""), "{text}");
+    // One that the person changed stays; without what is beside it the agent does not load it.
+    let made = rig.home().join(".hermes/plugins/kittymux");
+    let file = made.join("__init__.py");
+    let mine = format!("{}# mine\n", std::fs::read_to_string(&file).expect("ours"));
+    std::fs::write(&file, &mine).expect("written");
+    let output = rig.kittymux(None, &["hooks", "remove", "hermes"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), mine);
+    assert!(!made.join("plugin.yaml").exists());
 }
