@@ -47,6 +47,19 @@ pub fn run(command: &mut Command) -> io::Result<Run> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    measured(command)
+}
+
+/// Runs a program to its end on a terminal of its own, as agents are. For a command that is run once.
+///
+/// # Errors
+/// When there is no terminal, or it cannot be started.
+pub fn run_on_terminal(mut command: Command) -> io::Result<Run> {
+    let (_ours, _theirs) = on_terminal(&mut command)?;
+    measured(&mut command)
+}
+
+fn measured(command: &mut Command) -> io::Result<Run> {
     let begin = Instant::now();
     let child = command.spawn()?;
     let (ok, usage) = wait(pid_of(child.id()))?;
@@ -108,13 +121,10 @@ fn terminal() -> io::Result<(File, String)> {
     }
 }
 
-/// Starts a program on a terminal of its own and ends it once it has printed `text`; gives the time
-/// from just before the start to that moment.
-///
-/// # Errors
-/// When there is no terminal, or the program ends or is silent before it prints it.
-pub fn time_to_text(command: &mut Command, text: &str) -> io::Result<Duration> {
-    let (mut ours, path) = terminal()?;
+/// Puts what the command will start on a terminal of its own; gives both sides, which must stay open
+/// until it was started.
+fn on_terminal(command: &mut Command) -> io::Result<(File, File)> {
+    let (ours, path) = terminal()?;
     let theirs = File::options().read(true).write(true).open(path)?;
     let fd = theirs.as_raw_fd();
     command
@@ -130,6 +140,16 @@ pub fn time_to_text(command: &mut Command, text: &str) -> io::Result<Duration> {
             Ok(())
         });
     }
+    Ok((ours, theirs))
+}
+
+/// Starts a program on a terminal of its own and ends it once it has printed `text`; gives the time
+/// from just before the start to that moment.
+///
+/// # Errors
+/// When there is no terminal, or the program ends or is silent before it prints it.
+pub fn time_to_text(command: &mut Command, text: &str) -> io::Result<Duration> {
+    let (mut ours, theirs) = on_terminal(command)?;
     let begin = Instant::now();
     let child = command.spawn()?;
     drop(theirs);

@@ -61,13 +61,11 @@ fn measure_in(top: &Path, programs: &Programs, empty: &Path) -> io::Result<Row> 
             .env("PAYLOAD", &payload);
         command
     };
-    let mut ours = below(&programs.kittymux);
-    let mut other = below(empty);
     let mut alone = Command::new(empty);
     let (mut with, mut without, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TIMES {
-        with.push(cpu(child::run(&mut ours)?)?);
-        without.push(cpu(child::run(&mut other)?)?);
+        with.push(cpu(child::run_on_terminal(below(&programs.kittymux))?)?);
+        without.push(cpu(child::run_on_terminal(below(empty))?)?);
         bare.push(cpu(child::run(&mut alone)?)?);
     }
     let written = fs::read_dir(state.join("hooks")).map_or(0, Iterator::count);
