@@ -91,6 +91,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_changed_stands_between_what_is_kept() {
+        let parts = [
+            ("plain ", "plain "),
+            ("\\/", "/"),
+            ("ü", "ü"),
+            ("\\u00fc", "ü"),
+            ("\\\"", "\\\""),
+            ("\\u0022", "\\\""),
+            ("\\ud83d\\ude00", "😀"),
+            ("\\ud83d", "\u{fffd}"),
+            ("\\n", "\\n"),
+            ("\\u0001", "\\u0001"),
+        ];
+        for (a, out_a) in parts {
+            for (b, out_b) in parts {
+                for (c, out_c) in parts {
+                    let text = format!("[\"{a}{b}\", {{\"{c}\" : 1.5}}, true ]");
+                    let wanted = format!("[\"{out_a}{out_b}\", {{\"{out_c}\" : 1.5}}, true ]");
+                    assert_eq!(ok(&text), wanted, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn whole_documents_pass_and_halves_do_not() {
         for good in [
             "{}",

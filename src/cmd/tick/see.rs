@@ -122,10 +122,18 @@ fn mixed(sum: u64, line: &[u8]) -> u64 {
 }
 
 /// The files in which the agents of these windows say which conversation they have: path, and when
-/// each was written with how many bytes.
+/// each was written with how many bytes. Where hooks wrote nothing yet their directory stands for
+/// the files: a new one changes it.
 pub fn records(kitty: &SeenKitty, desk: &Desk, state: &State) -> Vec<(String, u64, u64)> {
     let boot = clock::boot8();
+    let hooks = state.dir.join("hooks");
+    // Looked at first: what comes between the two is then seen as a change.
+    let hooks_as_they_are = written(&hooks);
     let mut found = Vec::new();
+    let mut add = |path: &Path, (at, size): (u64, u64)| {
+        found.push((crate::sys::bytes::from_os(path.as_os_str()), at, size));
+    };
+    let mut is_missing = false;
     for place in tree::windows(&kitty.tree) {
         let key = crate::resume::plan::WindowKey {
             kitty: kitty.process,
@@ -134,15 +142,17 @@ pub fn records(kitty: &SeenKitty, desk: &Desk, state: &State) -> Vec<(String, u6
         let Some((process, _)) = desk.processes.get(&key) else {
             continue;
         };
-        let hook = state
-            .dir
-            .join("hooks")
-            .join(format!("{boot}-{}-{}.jsonl", process.pid, process.start));
-        let own = desk.records.get(&key).cloned();
-        for path in own.into_iter().chain([hook]) {
-            let (written, size) = written(&path);
-            found.push((crate::sys::bytes::from_os(path.as_os_str()), written, size));
+        if let Some(own) = desk.records.get(&key) {
+            add(own, written(own));
         }
+        let hook = hooks.join(format!("{boot}-{}-{}.jsonl", process.pid, process.start));
+        match written(&hook) {
+            (0, 0) => is_missing = true,
+            there => add(&hook, there),
+        }
+    }
+    if is_missing {
+        add(&hooks, hooks_as_they_are);
     }
     found
 }

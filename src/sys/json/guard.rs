@@ -49,20 +49,36 @@ pub fn guard(bytes: &[u8], limit: usize) -> Result<String, Wrong> {
     let mut scan = Scan {
         bytes,
         at: 0,
+        kept: 0,
         out: String::with_capacity(bytes.len()),
     };
     if bytes.len() > limit {
         return Err(scan.wrong(&format!("larger than {limit} bytes")));
     }
     scan.document()?;
+    scan.keep_up();
     Ok(scan.out)
 }
 
+/// Most of a document goes out as it came in: what lies between `kept` and `at` is copied at once,
+/// when something else is to follow.
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
+    kept: usize,
     out: String,
 }
+
+/// Whether a byte stands for itself inside a string.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut b = 0x20;
+    while b < 0x80 {
+        plain[b] = b != b'"' as usize && b != b'\\' as usize;
+        b += 1;
+    }
+    plain
+};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
@@ -79,16 +95,23 @@ impl Scan<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn blanks(&mut self) {
-        while let Some(b @ (b' ' | b'\t' | b'\n' | b'\r')) = self.peek() {
-            self.out.push(char::from(b));
-            self.at += 1;
-        }
+    /// Copies what went by since the last time; all of it is ASCII.
+    fn keep_up(&mut self) {
+        let run = &self.bytes[self.kept..self.at];
+        self.out.push_str(&String::from_utf8_lossy(run));
+        self.kept = self.at;
     }
 
-    fn take(&mut self, b: u8) {
-        self.out.push(char::from(b));
-        self.at += 1;
+    /// Goes on behind `n` bytes, in whose place something else was written.
+    fn pass(&mut self, n: usize) {
+        self.at += n;
+        self.kept = self.at;
+    }
+
+    fn blanks(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
     }
 
     fn document(&mut self) -> Result<(), Wrong> {
@@ -107,7 +130,7 @@ impl Scan<'_> {
                     if open.len() == MAX_DEPTH {
                         return Err(self.wrong("nested too deeply"));
                     }
-                    self.take(b);
+                    self.at += 1;
                     open.push(inside);
                     self.blanks();
                     let close = if inside == Inside::List { b']' } else { b'}' };
@@ -137,12 +160,11 @@ impl Scan<'_> {
                 match (self.peek(), inside) {
                     (None, _) => return Err(self.wrong("the text ends too early")),
                     (Some(b']'), Inside::List) | (Some(b'}'), Inside::Object) => {
-                        let b = self.bytes[self.at];
-                        self.take(b);
+                        self.at += 1;
                         open.pop();
                     }
                     (Some(b','), _) => {
-                        self.take(b',');
+                        self.at += 1;
                         if inside == Inside::Object {
                             self.blanks();
                             self.key()?;
@@ -164,7 +186,7 @@ impl Scan<'_> {
         if self.peek() != Some(b':') {
             return Err(self.wrong("a colon was expected here"));
         }
-        self.take(b':');
+        self.at += 1;
         Ok(())
     }
 
@@ -172,7 +194,6 @@ impl Scan<'_> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return Err(self.wrong("a value was expected here"));
         }
-        self.out.push_str(word);
         self.at += word.len();
         Ok(())
     }
@@ -181,29 +202,29 @@ impl Scan<'_> {
         if !self.peek().is_some_and(|b| b.is_ascii_digit()) {
             return Err(self.wrong("a digit was expected here"));
         }
-        while let Some(b @ b'0'..=b'9') = self.peek() {
-            self.take(b);
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
         }
         Ok(())
     }
 
     fn number(&mut self) -> Result<(), Wrong> {
         if self.peek() == Some(b'-') {
-            self.take(b'-');
+            self.at += 1;
         }
         if self.peek() == Some(b'0') {
-            self.take(b'0');
+            self.at += 1;
         } else {
             self.digits()?;
         }
         if self.peek() == Some(b'.') {
-            self.take(b'.');
+            self.at += 1;
             self.digits()?;
         }
-        if let Some(b @ (b'e' | b'E')) = self.peek() {
-            self.take(b);
-            if let Some(b @ (b'+' | b'-')) = self.peek() {
-                self.take(b);
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
             }
             self.digits()?;
         }
@@ -211,17 +232,19 @@ impl Scan<'_> {
     }
 
     fn string(&mut self) -> Result<(), Wrong> {
-        self.take(b'"');
+        self.at += 1;
         loop {
+            let rest = &self.bytes[self.at..];
+            let plain = rest.iter().position(|b| !PLAIN[usize::from(*b)]);
+            self.at += plain.unwrap_or(rest.len());
             match self.peek() {
                 None => return Err(self.wrong("the text ends inside a string")),
                 Some(b'"') => {
-                    self.take(b'"');
+                    self.at += 1;
                     return Ok(());
                 }
                 Some(b'\\') => self.escape()?,
                 Some(0..0x20) => return Err(self.wrong("a control character inside a string")),
-                Some(b @ 0x20..0x80) => self.take(b),
                 Some(_) => self.beyond_ascii(),
             }
         }
@@ -229,6 +252,7 @@ impl Scan<'_> {
 
     /// Copies one run of non-ASCII bytes; those that are no UTF-8 become stand-ins.
     fn beyond_ascii(&mut self) {
+        self.keep_up();
         let rest = &self.bytes[self.at..];
         let end = rest.iter().position(u8::is_ascii).unwrap_or(rest.len());
         for chunk in rest[..end].utf8_chunks() {
@@ -238,20 +262,19 @@ impl Scan<'_> {
             self.out
                 .extend(chunk.invalid().iter().map(|b| stand_in(*b)));
         }
-        self.at += end;
+        self.pass(end);
     }
 
     fn escape(&mut self) -> Result<(), Wrong> {
         match self.bytes.get(self.at + 1) {
-            Some(b @ (b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't')) => {
-                self.out.push('\\');
-                self.out.push(char::from(*b));
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => {
                 self.at += 2;
                 Ok(())
             }
             Some(b'/') => {
+                self.keep_up();
                 self.out.push('/');
-                self.at += 2;
+                self.pass(2);
                 Ok(())
             }
             Some(b'u') => self.code_unit(),
@@ -271,7 +294,8 @@ impl Scan<'_> {
         let Some(unit) = self.hex4(self.at + 2) else {
             return Err(self.wrong("\\u needs four hexadecimal digits"));
         };
-        self.at += 6;
+        self.keep_up();
+        self.pass(6);
         match unit {
             0..0x20 => self.out.push_str(&format!("\\u{unit:04x}")),
             0x22 => self.out.push_str("\\\""),
@@ -283,7 +307,7 @@ impl Scan<'_> {
                     .filter(|low| (0xdc00..0xe000).contains(low));
                 match low {
                     Some(low) => {
-                        self.at += 6;
+                        self.pass(6);
                         let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
                         push_char(&mut self.out, char::from_u32(code).unwrap_or('\u{fffd}'));
                     }
