@@ -12,7 +12,7 @@ use super::exit::Exit;
 use super::setting;
 use super::table::Args;
 use crate::agents::definitions::{Definition, Definitions};
-use crate::agents::hooks::edit::{Standing, Who};
+use crate::agents::hooks::edit::{Standing, Who, is_program};
 use crate::keep::settings_file as file;
 use crate::keep::state::{State, stable_path};
 use crate::sys::bytes::{from_os, is_raw};
@@ -31,6 +31,7 @@ pub fn setup(args: &Args) -> Outcome<Exit> {
     };
     let dry = args.has("dry-run");
     let program = program(dry)?;
+    nameable(&program)?;
     let mut report = Report::new(&agents);
     for (def, named) in agents {
         let who = Who {
@@ -52,7 +53,13 @@ pub fn setup(args: &Args) -> Outcome<Exit> {
         let more = places.more;
         let more = more.filter(|m| args.has("full") || is_there(m, &def.name));
         for setup in places.always.into_iter().chain(more) {
-            report.done(def, put_in(setup, who, dry));
+            let done = put_in(setup, who, dry);
+            let well = done.is_ok();
+            report.done(def, done);
+            // What is beside it is nothing without it.
+            if !well {
+                break;
+            }
         }
     }
     Ok(report.end())
@@ -245,15 +252,21 @@ fn program(look: bool) -> Outcome<String> {
     } else {
         setting::own_path(&State::open()?)?
     };
-    nameable(&path)?;
     Ok(path)
 }
 
 /// Whether settings can name this path.
 ///
 /// # Errors
-/// When it holds bytes or characters that no settings file can.
+/// When it holds bytes or characters that no settings file can, or a name by which it would not be
+/// found there again.
 pub fn nameable(path: &str) -> Outcome<()> {
+    if !is_program(path) {
+        return Err(Fault::refused(format!(
+            "settings are to name a program called kittymux, not {}: start it by that name",
+            out::visible(path)
+        )));
+    }
     if is_raw(path) || path.chars().any(char::is_control) {
         return Err(Fault::refused(format!(
             "settings cannot name the path {}: install kittymux elsewhere",

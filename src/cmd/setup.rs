@@ -18,6 +18,7 @@ use super::exit::Exit;
 use super::report::home_text;
 use super::setting;
 use super::table::{Args, Opt, Verb};
+use crate::agents::hooks::edit::shell_word;
 use crate::keep::assets;
 use crate::keep::state::{State, stable_path};
 use crate::kitty::conf;
@@ -331,7 +332,7 @@ fn next(done: &[&Step]) -> String {
     if dirs::find_program(Path::new("kittymux")).is_none()
         && let Some(dir) = stable_path().as_deref().and_then(Path::parent)
     {
-        let dir = shown(dir);
+        let dir = in_shell(dir);
         lines.push(format!(
             "kittymux is not on PATH: in your shell's start-up file\n    PATH={dir}:$PATH"
         ));
@@ -356,7 +357,13 @@ fn answer(question: &str) -> String {
     let _ = std::io::stdout().flush();
     let mut line = String::new();
     match std::io::stdin().lock().read_line(&mut line) {
-        Ok(_) => line.trim().to_ascii_lowercase(),
+        Ok(read) => {
+            // The end of the input leaves the cursor behind the question.
+            if read == 0 {
+                out::data("\n");
+            }
+            line.trim().to_ascii_lowercase()
+        }
         Err(_) => String::new(),
     }
 }
@@ -369,6 +376,15 @@ fn is_yes(question: &str) -> bool {
 /// A path for a person: below home as `~/…`.
 fn shown(path: &Path) -> String {
     shown_directory(&from_os(path.as_os_str()), &home_text())
+}
+
+/// A path for a line of a shell: below home as `~/…`.
+fn in_shell(path: &Path) -> String {
+    let text = shown(path);
+    match text.strip_prefix("~/") {
+        Some(below) => format!("~/{}", shell_word(below)),
+        None => shell_word(&text),
+    }
 }
 
 /// Where a file of the person's configuration lies.

@@ -6,9 +6,11 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::sys::dirs;
 use crate::sys::fault::{Fault, Outcome, shown_path};
 use crate::sys::fault_point::pass;
 use crate::sys::private_file::read_foreign;
+use crate::sys::proc::is_alive;
 use crate::sys::token::random_id;
 
 /// What the original is called: FILE.bak.
@@ -54,19 +56,11 @@ pub fn replace_so(path: &Path, old: &[u8], new: &[u8], manner: Manner<'_>) -> Ou
         )));
     }
     let original = with_ending(&real, manner.keep.unwrap_or(ENDING));
-    match manner.keep.map(|_| create(&original)) {
-        None => {}
-        Some(Ok(file)) => {
-            if let Err(e) = fill(file, old) {
-                let _ = fs::remove_file(&original);
-                return Err(Fault::file("write", &original, e));
-            }
-        }
-        // The first one is the original; later ones are files of ours.
-        Some(Err(e)) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Some(Err(e)) => return Err(Fault::file("create", &original, e)),
+    // The first one is the original; later ones are files of ours. It is whole or not there at all.
+    if manner.keep.is_some() && fs::symlink_metadata(&original).is_err() {
+        make(&original, old)?;
     }
-    let temp = real.with_file_name(format!(".kittymux-{}", random_id()));
+    let temp = temp_beside(&real);
     let done = create(&temp)
         .and_then(|file| {
             if manner.mode {
@@ -117,7 +111,7 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
 pub fn make(path: &Path, bytes: &[u8]) -> Outcome<()> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(dir).map_err(|e| Fault::file("create", dir, e))?;
-    let temp = path.with_file_name(format!(".kittymux-{}", random_id()));
+    let temp = temp_beside(path);
     let done = create(&temp)
         .and_then(|file| fill(file, bytes))
         .map_err(|e| Fault::file("write", &temp, e))
@@ -131,6 +125,22 @@ pub fn make(path: &Path, bytes: &[u8]) -> Outcome<()> {
         let _ = fs::remove_file(&temp);
     }
     done
+}
+
+/// What the names of temporary files begin with; their writer's number follows.
+const TEMP: &str = ".kittymux-";
+
+/// A name for a new file beside `path`. What writers that were broken off left there goes.
+fn temp_beside(path: &Path) -> PathBuf {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    for name in dirs::names(dir) {
+        let rest = name.to_str().and_then(|n| n.strip_prefix(TEMP));
+        let pid = rest.and_then(|r| r.split_once('-')?.0.parse::<i32>().ok());
+        if pid.is_some_and(|pid| !is_alive(pid)) {
+            let _ = fs::remove_file(dir.join(&name));
+        }
+    }
+    path.with_file_name(format!("{TEMP}{}-{}", std::process::id(), random_id()))
 }
 
 /// A new file that only we read; a link of that name is not followed.

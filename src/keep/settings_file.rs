@@ -46,8 +46,8 @@ pub fn read(path: &Path, limit: usize) -> Outcome<Option<Vec<u8>>> {
     }
 }
 
-/// Writes `new` where `old` is. `first`: nothing of ours is in `old`, so it is kept as the original,
-/// unless there is one.
+/// Writes `new` where `old` is. `first`: nothing of ours is in `old`, so it is kept as the original;
+/// one of an earlier time gets a number.
 ///
 /// # Errors
 /// When it is not the person's own, was changed meanwhile, or cannot be written.
@@ -55,6 +55,9 @@ pub fn write(path: &Path, old: Option<&[u8]>, new: &[u8], first: bool) -> Outcom
     match old {
         None => make(path, new),
         Some(old) => {
+            if first {
+                set_aside(path, old)?;
+            }
             let manner = Manner {
                 keep: first.then_some(ORIGINAL),
                 mode: true,
@@ -62,6 +65,23 @@ pub fn write(path: &Path, old: Option<&[u8]>, new: &[u8], first: bool) -> Outcom
             replace_so(path, old, new, manner).map(|_| ())
         }
     }
+}
+
+/// Gives an original that is not `old` a number: what goes back is what stood there this time.
+fn set_aside(path: &Path, old: &[u8]) -> Outcome<()> {
+    let Ok(real) = path.canonicalize() else {
+        return Ok(());
+    };
+    let kept = with_ending(&real, ORIGINAL);
+    let is_file = fs::symlink_metadata(&kept).is_ok_and(|m| m.is_file());
+    if !is_file || read_foreign(&kept, old.len()).is_ok_and(|kept| kept == old) {
+        return Ok(());
+    }
+    let aside = (1..)
+        .map(|n: u32| with_ending(&kept, &format!(".{n}")))
+        .find(|p| fs::symlink_metadata(p).is_err())
+        .unwrap_or_else(|| kept.clone());
+    fs::rename(&kept, &aside).map_err(|e| Fault::file("rename", &kept, e))
 }
 
 /// What the file was before us, if that is kept, and where.

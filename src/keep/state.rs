@@ -102,6 +102,35 @@ impl State {
     }
 }
 
+/// Whether we, or the person for us, gave something in the state directory this name: what else lies
+/// there is none of ours, and a state directory may be any that was named to us.
+#[must_use]
+pub fn is_name_of_ours(name: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "agent-sessions.json",
+        "autosave-off",
+        "claims",
+        "hooks",
+        "journal-off",
+        "kitties",
+        "kitty",
+        "locks",
+        "log",
+        "plan.json",
+        "resume-all-until",
+        "resume-auto",
+        "resume-check.json",
+        "resume-check.json.bad",
+        "resume-never",
+        "self-path",
+        "sessions",
+        "shell",
+        "tick.json",
+    ];
+    const BEGINNINGS: [&str; 3] = ["agent-sessions.bad-", ".check-", ".tmp-"];
+    NAMES.contains(&name) || BEGINNINGS.iter().any(|b| name.starts_with(b))
+}
+
 /// The path a person would start us by: found on PATH under our name if that is this very program,
 /// else where we were started from; never a link's end in a store of versions.
 #[must_use]

@@ -1,6 +1,7 @@
 //! `setup` and `doctor`: what is written is shown first, written once, and given back to the byte.
 
 mod groups;
+mod others_files;
 mod plain_saves;
 
 use std::collections::BTreeMap;
@@ -92,7 +93,7 @@ fn it_is_written_once_and_taken_away_to_the_byte() {
     rig.kittymux_ok(None, &["setup", "--remove", "--yes"]);
     assert_eq!(std::fs::read_to_string(&conf).expect("there"), odd);
     assert_eq!(mode(&conf), 0o640);
-    assert!(!conf.with_file_name("kitty.conf.bak").exists());
+    assert!(!conf.with_file_name("kitty.conf.before-kittymux").exists());
     assert!(!units.join("kittymux.service").exists());
     assert!(save.exists() && rig.state().join("shell/kittymux.bash").exists());
     let left: Vec<String> = std::fs::read_dir(rig.state())
@@ -115,7 +116,7 @@ fn what_changed_meanwhile_is_kept() {
     assert_eq!(now, "font_size 11\nfont_size 12\n");
     // One that was not there before goes again.
     std::fs::remove_file(&conf).expect("removed");
-    let _ = std::fs::remove_file(conf.with_file_name("kitty.conf.bak"));
+    let _ = std::fs::remove_file(conf.with_file_name("kitty.conf.before-kittymux"));
     rig.kittymux_ok(None, &["setup", "--yes"]);
     assert!(conf.exists());
     rig.kittymux_ok(None, &["setup", "--remove", "--yes"]);

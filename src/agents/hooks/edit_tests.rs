@@ -389,4 +389,10 @@ fn a_path_is_one_word_of_a_command_and_read_back() {
     ] {
         assert_eq!(program_of(other, "claude"), None, "{other}");
     }
+    // Python reads a pair of `\u` as two characters; `{event}` in a path is no place for ours.
+    for agent in ["hermes", "copilot"] {
+        let path = "/é😀/a{event}b/kittymux";
+        let text = put_in(&of(agent).0, who(agent, path), None).expect("put in");
+        assert!(String::from_utf8_lossy(&text).contains(path), "{agent}");
+    }
 }

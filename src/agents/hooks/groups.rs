@@ -14,11 +14,12 @@ fn read(text: &[u8]) -> Result<Node, String> {
     }
 }
 
-/// `text` as a JSON string; a person reads it, so only what must be is escaped.
-fn quoted(text: &str) -> String {
+/// `text` as a JSON string, which python and JavaScript read alike: only what must be is escaped, for
+/// a person reads it, and a pair of `\\u` is two characters to python.
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
-        if matches!(c, '\'' | '$') {
+        if matches!(c, '\'' | '$') || (!c.is_ascii() && !c.is_control()) {
             out.push(c);
             continue;
         }
@@ -39,8 +40,8 @@ fn inside_quotes(text: &str) -> String {
 fn entry(setup: &Setup, who: Who<'_>, event: &str) -> String {
     setup
         .entry
-        .replace("{command}", &inside_quotes(&command(who)))
         .replace("{event}", &inside_quotes(event))
+        .replace("{command}", &inside_quotes(&command(who)))
 }
 
 fn command(who: Who<'_>) -> String {

@@ -2,9 +2,11 @@
 //! holds a check of the rest, so that one somebody changed is never overwritten.
 
 use super::edit::{Rest, Who};
+use super::groups::quoted;
 use super::setup::Way;
 use crate::sys::bytes::from_bytes;
-use crate::sys::json::{self, push_string};
+
+use crate::sys::json;
 use crate::sys::token::fingerprint;
 
 /// What is written for one way.
@@ -49,19 +51,14 @@ fn form(way: Way) -> Form {
 const MARK: &str = " kittymux hooks ";
 
 fn write(way: Way, who: Who<'_>) -> Vec<u8> {
-    let text = |text: &str| {
-        let mut out = String::new();
-        push_string(&mut out, text);
-        out
-    };
     let form = form(way);
     let head = form
         .names
         .map_or(String::new(), |[before, between, behind]| {
             format!(
                 "{before}{}{between}{}{behind}",
-                text(who.program),
-                text(who.agent)
+                quoted(who.program),
+                quoted(who.agent)
             )
         });
     let rest = format!("{head}{}", form.body);

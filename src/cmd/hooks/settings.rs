@@ -137,6 +137,10 @@ fn change(setup: &Setup, who: Who<'_>, path: &Path) -> Outcome<Option<Change>> {
         None => true,
     };
     let new = edit::put_in(setup, who, old.as_deref()).map_err(wrong)?;
+    if new.len() > LIMIT {
+        // It could not be read again to take ours out.
+        return Err(wrong(format!("it would be larger than {LIMIT} bytes")));
+    }
     let same = old.as_deref() == Some(&new[..]);
     Ok((!same).then_some(Change { old, new, first }))
 }

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Group, Status, Step, shown};
+use super::{Group, Status, Step, in_shell, shown};
 use crate::cmd::completions::SHELLS;
 use crate::cmd::doctor::Finding;
+use crate::keep::settings_file;
 use crate::keep::state::stable_path;
 use crate::kitty::conf;
 use crate::sys::bytes::{from_bytes, from_os};
 use crate::sys::dirs;
-use crate::sys::fault::{Fault, Outcome};
+use crate::sys::fault::Outcome;
 use crate::sys::private_file::read_foreign;
 
 pub(super) const NAME: &str = "completions";
@@ -137,6 +138,8 @@ impl Shell {
         }
         match read_foreign(&self.file, LIMIT) {
             Ok(bytes) if bytes == self.text.as_bytes() => Standing::Whole,
+            // Somebody's link: what it leads to is not ours to write.
+            _ if self.file.is_symlink() => Standing::Foreign,
             Ok(bytes) if self.is_ours(&from_bytes(&bytes)) => Standing::Due,
             Err(fault) if fault.is_absent() => Standing::Due,
             _ => Standing::Foreign,
@@ -158,9 +161,8 @@ impl Shell {
     }
 
     fn write(&self) -> Outcome<()> {
-        let dir = self.file.parent().unwrap_or(Path::new("/"));
-        std::fs::create_dir_all(dir).map_err(|e| Fault::file("create", dir, e))?;
-        std::fs::write(&self.file, self.text).map_err(|e| Fault::file("write", &self.file, e))
+        let old = settings_file::read(&self.file, LIMIT)?;
+        settings_file::write(&self.file, old.as_deref(), self.text.as_bytes(), false)
     }
 }
 
@@ -212,7 +214,7 @@ pub(super) fn step() -> Step {
 pub(super) fn ours() -> Vec<PathBuf> {
     shells()
         .into_iter()
-        .filter(|s| !s.came_with_it())
+        .filter(|s| !s.came_with_it() && !s.file.is_symlink())
         .filter(|s| read_foreign(&s.file, LIMIT).is_ok_and(|b| s.is_ours(&from_bytes(&b))))
         .map(|s| s.file)
         .collect()
@@ -265,7 +267,7 @@ pub(super) fn zsh_line() -> Option<String> {
     let in_environment =
         dirs::var("FPATH").is_some_and(|v| std::env::split_paths(&v).any(|p| p == dir));
     (!named && !in_environment).then(|| {
-        let dir = shown(Path::new(&text));
+        let dir = in_shell(Path::new(&text));
         format!("fpath=({dir} $fpath)")
     })
 }

@@ -33,9 +33,12 @@ pub(super) fn step(own: &Path, keep: bool) -> Step {
         match place.is_due(&own) {
             Ok(true) => due.push(place),
             Ok(false) => {}
-            Err(fault) => left.push(fault.to_string()),
+            Err(fault) => left.push((place.agent, fault.to_string())),
         }
     }
+    // What is beside a file that is left alone is nothing without it.
+    due.retain(|place| left.iter().all(|(agent, _)| *agent != place.agent));
+    let left: Vec<String> = left.into_iter().map(|(_, why)| why).collect();
     let status = if let Err(fault) = nameable(&own) {
         Status::Left(fault.to_string())
     } else if lines.is_empty() {
@@ -58,14 +61,28 @@ pub(super) fn step(own: &Path, keep: bool) -> Step {
         does: lines.join("\n"),
         status,
         act: Box::new(move || {
+            let mut faults = left.clone();
+            let mut failed: Vec<&str> = Vec::new();
             for place in &due {
-                let said = place.put_in(&own)?.replace('\n', "\n  ");
-                out::data(&format!("  {}: {said}\n", out::visible(&place.agent)));
+                let agent = out::visible(&place.agent);
+                if failed.contains(&place.agent.as_str()) {
+                    continue;
+                }
+                match place.put_in(&own) {
+                    Ok(said) => {
+                        out::data(&format!("  {agent}: {}\n", said.replace('\n', "\n  ")));
+                    }
+                    // The other agents are none the worse for it.
+                    Err(fault) => {
+                        failed.push(&place.agent);
+                        faults.push(format!("{agent}: {fault}"));
+                    }
+                }
             }
-            match left.first() {
-                Some(why) => Err(Fault::refused(why.clone())),
-                None => Ok(()),
+            if faults.is_empty() {
+                return Ok(());
             }
+            Err(Fault::refused(faults.join("\n  ")))
         }),
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{Group, Status, Step, shown};
-use crate::keep::beside;
+use crate::keep::settings_file;
 use crate::kitty::conf;
 use crate::sys::bytes::{from_bytes, from_os, to_bytes};
-use crate::sys::fault::{Fault, Outcome};
+use crate::sys::fault::Outcome;
 use crate::sys::private_file::read_foreign;
 
 pub(super) const NAME: &str = "kitty.conf";
@@ -44,7 +44,7 @@ pub(super) fn step(state: &Path, keep: bool) -> Step {
         Status::ToDo
     };
     let backup = if path.exists() {
-        "; backup: kitty.conf.bak"
+        "; backup: FILE.before-kittymux"
     } else {
         ""
     };
@@ -70,51 +70,32 @@ pub(super) fn is_included(state: &Path) -> bool {
 }
 
 fn put_in(path: &Path, line: &str) -> Outcome<()> {
-    let old = match read_foreign(path, LIMIT) {
-        Ok(old) => old,
-        Err(fault) if fault.is_absent() => {
-            let dir = path.parent().unwrap_or(Path::new("/"));
-            std::fs::create_dir_all(dir).map_err(|e| Fault::file("create", dir, e))?;
-            return std::fs::write(path, to_bytes(&format!("{line}\n")))
-                .map_err(|e| Fault::file("write", path, e));
-        }
-        Err(fault) => return Err(fault),
-    };
+    let old = settings_file::read(path, LIMIT)?;
     let mut new = to_bytes(&format!("{line}\n"));
-    new.extend_from_slice(&old);
-    put(path, &old, &new)
+    new.extend_from_slice(old.as_deref().unwrap_or_default());
+    settings_file::write(path, old.as_deref(), &new, true)
 }
 
 /// Takes our line out; where nothing else changed since, the file is as it was to the byte.
 pub(super) fn take_out(state: &Path) -> Outcome<()> {
     let Some(path) = file() else { return Ok(()) };
-    let old = read_foreign(&path, LIMIT)?;
+    let Some(old) = settings_file::read(&path, LIMIT)? else {
+        return Ok(());
+    };
     let wanted = line(state);
     let kept: String = from_bytes(&old)
         .split_inclusive('\n')
         .filter(|l| l.trim() != wanted)
         .collect();
     let new = to_bytes(&kept);
-    let original = path.with_file_name(format!("kitty.conf{}", beside::ENDING));
+    let original = settings_file::original(&path, LIMIT);
     // Ours alone: there was none before.
-    if new.is_empty() && !original.exists() {
-        return std::fs::remove_file(&path).map_err(|e| Fault::file("remove", &path, e));
+    if new.is_empty() && original.is_none() {
+        return settings_file::remove(&path, &old, b"");
     }
-    put(&path, &old, &new)?;
-    let same = read_foreign(&original, LIMIT).is_ok_and(|o| o == new);
-    if same {
-        let _ = std::fs::remove_file(&original);
+    settings_file::write(&path, Some(&old), &new, false)?;
+    match original {
+        Some((original, bytes)) if bytes == new => settings_file::remove(&original, &bytes, b""),
+        _ => Ok(()),
     }
-    Ok(())
-}
-
-/// Replaces the file, which keeps its mode.
-fn put(path: &Path, old: &[u8], new: &[u8]) -> Outcome<()> {
-    let mode = std::fs::metadata(path).map(|m| m.permissions());
-    beside::replace(path, old, new)?;
-    if let Ok(mode) = mode {
-        std::fs::set_permissions(path, mode)
-            .map_err(|e| Fault::file("set the mode of", path, e))?;
-    }
-    Ok(())
 }

@@ -45,19 +45,25 @@ fn parsed(text: &str) -> SessionFile {
 /// Rewrites each of them and says what became of it; whether all went well.
 pub(super) fn make(state: &State, names: &[String]) -> Outcome<bool> {
     let sessions = state.sessions()?;
-    let mut well = true;
+    let (mut well, mut any) = (true, false);
     for name in names {
         match one(state, &sessions, name) {
-            Ok(done) => out::data(&format!(
-                "  {}: {}\n",
-                out::visible(names::stem(name).unwrap_or(name)),
-                counted(done)
-            )),
+            Ok(done) => {
+                any = true;
+                out::data(&format!(
+                    "  {}: {}\n",
+                    out::visible(names::stem(name).unwrap_or(name)),
+                    counted(done)
+                ));
+            }
             Err(fault) => {
                 well = false;
                 out::message(&fault.to_string());
             }
         }
+    }
+    if !any {
+        return Ok(well);
     }
     let kept = from_os(sessions.path().join(".previous").as_os_str());
     let kept = shown_directory(&kept, &home_text());

@@ -3,7 +3,7 @@
 use super::{completions, hooks, is_yes, kitty_conf, plain_saves, shown, timer};
 use crate::cmd::exit::Exit;
 use crate::cmd::table::Args;
-use crate::keep::state::State;
+use crate::keep::state::{State, is_name_of_ours};
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::out;
 use crate::sys::private_file::PrivateDir;
@@ -55,23 +55,25 @@ struct Doomed {
     agents: Vec<hooks::There>,
     /// Of the state directory.
     names: Vec<String>,
+    /// There as well, and nothing that we ever wrote.
+    foreign: Vec<String>,
 }
 
 fn goes(state: Option<&State>) -> Outcome<Doomed> {
-    let mut names = Vec::new();
+    let (mut names, mut foreign) = (Vec::new(), Vec::new());
     if let Some(state) = state {
-        names = state.dir.names()?;
-        names.retain(|n| !STAYS.contains(&n.as_str()));
-        names.sort();
+        let mut all = state.dir.names()?;
+        all.retain(|n| !STAYS.contains(&n.as_str()));
+        all.sort();
+        (names, foreign) = all.into_iter().partition(|n| is_name_of_ours(n));
     }
-    let mut timer = timer::files();
-    timer.retain(|p| p.symlink_metadata().is_ok());
     Ok(Doomed {
         conf: kitty_conf::is_included(&crate::sys::dirs::state()?),
-        timer,
+        timer: timer::present(),
         completions: completions::ours(),
         agents: hooks::there(),
         names,
+        foreign,
     })
 }
 
@@ -109,6 +111,11 @@ impl Doomed {
         text.push_str(&format!(
             "These stay, your saves and what they need to open:\n  {dir}/sessions\n  {dir}/shell\n"
         ));
+        if !self.foreign.is_empty() {
+            text.push_str(&format!("These in {dir} are not ours and stay:\n"));
+            let names = self.foreign.iter().map(|n| out::visible(n));
+            text.push_str(&wrapped(names, "    "));
+        }
         text
     }
 }
@@ -133,22 +140,26 @@ fn wrapped(words: impl Iterator<Item = String>, indent: &str) -> String {
 /// Whether all went.
 fn take_away(state: Option<&State>, doomed: &Doomed) -> Outcome<bool> {
     let mut well = true;
+    let mut tell = |done: Outcome<()>| {
+        if let Err(fault) = done {
+            well = false;
+            out::message(&fault.to_string());
+        }
+    };
+    // What one of them cannot do keeps none of the others.
     if doomed.conf {
-        kitty_conf::take_out(&crate::sys::dirs::state()?)?;
+        tell(crate::sys::dirs::state().and_then(|dir| kitty_conf::take_out(&dir)));
     }
     for there in &doomed.agents {
         match hooks::take_out(there) {
             Ok(said) => out::data(&format!("{said}\n")),
-            Err(fault) => {
-                well = false;
-                out::message(&format!("{}: {fault}", there.agent));
-            }
+            Err(fault) => tell(Err(Fault::refused(format!("{}: {fault}", there.agent)))),
         }
     }
     for path in doomed.timer.iter().chain(&doomed.completions) {
         match std::fs::remove_file(path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Fault::file("remove", path, e));
+                tell(Err(Fault::file("remove", path, e)));
             }
             _ => {}
         }
@@ -156,7 +167,7 @@ fn take_away(state: Option<&State>, doomed: &Doomed) -> Outcome<bool> {
     completions::sweep();
     if let Some(state) = state {
         for name in &doomed.names {
-            remove_all(&state.dir, name)?;
+            tell(remove_all(&state.dir, name));
         }
     }
     out::data("done; kitty and the agents forget it at their next start\n");

@@ -47,6 +47,23 @@ pub(super) fn files() -> Vec<PathBuf> {
     .collect()
 }
 
+/// Those that are there and were written by us: a unit that is a link is masked, or the person's own.
+pub(super) fn present() -> Vec<PathBuf> {
+    let mut there = files();
+    there.retain(|path| {
+        let is_enabled = path.parent().is_some_and(|dir| dir.ends_with(WANTS));
+        path.symlink_metadata()
+            .is_ok_and(|m| m.is_symlink() == is_enabled)
+    });
+    there
+}
+
+/// Whether a unit of that name is a link, as it is where it is masked.
+fn is_masked() -> bool {
+    let is_link = |p: &PathBuf| p.symlink_metadata().is_ok_and(|m| m.is_symlink());
+    files().iter().take(2).any(is_link)
+}
+
 fn agent_file() -> Option<PathBuf> {
     let name = format!("Library/LaunchAgents/{}.plist", units::LAUNCH_AGENT);
     dirs::home().ok().map(|h| h.join(name))
@@ -87,6 +104,8 @@ pub(super) fn step(own: &Path) -> Step {
         Status::Done
     } else if files.is_empty() {
         Status::Left("there is no home directory".to_owned())
+    } else if is_masked() {
+        Status::Left("masked, or a link of yours: it is left alone".to_owned())
     } else if !can_run() {
         Status::Left(NO_SYSTEMD.to_owned())
     } else {

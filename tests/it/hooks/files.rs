@@ -309,3 +309,89 @@ fn the_example_of_the_documentation_is_set_up() {
     let said = rig.kittymux_ok(None, &["hooks", "remove", "mycli"]);
     assert!(said.contains("held nothing else"), "{said}");
 }
+
+#[test]
+fn what_goes_back_is_what_stood_there_this_time() {
+    let rig = Rig::new("/bin/bash", false);
+    let name = ".cursor/hooks.json";
+    let one = "{\"version\":1}\n";
+    let path = rig.file(name, one);
+    rig.kittymux_ok(None, &["hooks", "setup", "cursor-agent"]);
+    rig.file(name, &read(&rig, name).replace("1", "1,\"x\":2"));
+    rig.kittymux_ok(None, &["hooks", "remove", "cursor-agent"]);
+    let kept = ".cursor/hooks.json.before-kittymux";
+    assert_eq!(read(&rig, kept), one);
+    // Without its original an empty list would go along with what was in it.
+    let two = "{\"hooks\":{\"stop\":[]},\"version\":1}";
+    rig.file(name, two);
+    rig.kittymux_ok(None, &["hooks", "setup", "cursor-agent"]);
+    assert_eq!(read(&rig, kept), two);
+    assert_eq!(read(&rig, &format!("{kept}.1")), one, "nothing is lost");
+    rig.kittymux_ok(None, &["hooks", "remove", "cursor-agent"]);
+    assert_eq!(read(&rig, name), two);
+    assert_eq!(left(&path), ["hooks.json.before-kittymux.1"]);
+}
+
+#[test]
+fn an_original_is_kept_whole_or_not_at_all() {
+    let rig = Rig::new("/bin/bash", false);
+    let path = rig.file(".claude/settings.json", "{\"a\": 1}\n");
+    let kept = path.with_file_name("settings.json.before-kittymux");
+    // What is ours alone is written by then.
+    rig.kittymux_ok(None, &["hooks", "setup", "codex"]);
+    let mut killed = 0;
+    for at in 0..30 {
+        let at = format!("{at}:kill");
+        let env = [("KITTYMUX_FAULT_AT", at.as_str())];
+        if run(&rig, &["hooks", "setup", "claude"], &env).0 != Some(0) {
+            killed += 1;
+        }
+        if kept.exists() {
+            assert_eq!(
+                read(&rig, ".claude/settings.json.before-kittymux"),
+                "{\"a\": 1}\n"
+            );
+        }
+    }
+    assert!(killed > 1, "it was never killed");
+    // The last run swept up what those before it left.
+    assert_eq!(left(&path), ["settings.json.before-kittymux"]);
+    rig.kittymux_ok(None, &["hooks", "remove", "claude"]);
+    assert_eq!(read(&rig, ".claude/settings.json"), "{\"a\": 1}\n");
+}
+
+#[test]
+fn under_another_name_nothing_is_put_where_it_would_not_be_found_again() {
+    let rig = Rig::new("/bin/bash", false);
+    let other = rig.dir("bin2").join("km");
+    symlink(rig.tool("kittymux"), &other).expect("a link");
+    let hooks = |what: &str| {
+        let mut command = rig.command(&other);
+        command.args(["hooks", what, "claude"]);
+        command.env("PATH", "/usr/bin:/bin").output().expect("run")
+    };
+    let done = hooks("setup");
+    let wrong = String::from_utf8_lossy(&done.stderr);
+    assert!(wrong.contains("a program called kittymux"), "{wrong}");
+    assert_eq!(done.status.code(), Some(1));
+    assert!(!rig.home().join(".claude/settings.json").exists());
+    assert!(hooks("status").status.success());
+}
+
+#[test]
+fn what_would_be_too_large_to_be_taken_out_again_is_left_alone() {
+    let rig = Rig::new("/bin/bash", false);
+    let limit = kittymux::agents::hooks::edit::LIMIT;
+    let name = ".cursor/hooks.json";
+    let of = |size: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(size));
+    let path = rig.file(name, &of(0));
+    rig.kittymux_ok(None, &["hooks", "setup", "cursor-agent"]);
+    // One byte more than fits with ours.
+    let before = of(limit + 1 - read(&rig, name).len());
+    rig.kittymux_ok(None, &["hooks", "remove", "cursor-agent"]);
+    rig.file(name, &before);
+    let (code, _, err) = run(&rig, &["hooks", "setup", "cursor-agent"], &[]);
+    assert!(code == Some(1) && err.contains("would be larger"), "{err}");
+    assert_eq!(read(&rig, ".cursor/hooks.json"), before);
+    assert!(left(&path).is_empty());
+}

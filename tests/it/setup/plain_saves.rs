@@ -160,4 +160,6 @@ fn a_file_that_would_not_load_is_left_alone_and_said() {
         "{wrong}"
     );
     assert_eq!(std::fs::read_to_string(&save).expect("there"), bad);
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(!said.contains(".previous"), "{said}");
 }
