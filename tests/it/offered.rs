@@ -323,26 +323,35 @@ fn a_kitty_that_nobody_has_waited_for_is_gone() {
 
 #[test]
 fn a_desk_that_could_not_be_opened_is_not_taken() {
-    let rig = Rig::new("/bin/bash", true);
-    rig.tick(-100);
-    let nothing = rig.file("nothing.kitty-session", &startup(&rig));
-    let rig = left_desk(rig, "one", 0);
-    let sessions = rig.state().join("sessions");
-    let entries = std::fs::read_dir(&sessions).expect("there").flatten();
-    let names: Vec<String> = entries
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .collect();
-    let of = |start: &str| names.iter().find(|n| n.starts_with(start));
-    // Where its file would be written is something else.
-    let odd = sessions.join(of(".restore-").expect("its copies"));
-    std::fs::create_dir(odd.join(of("autosave-").expect("a save"))).expect("a directory");
-    let early = rig.start_kitty(&["--session", &nothing.display().to_string()]);
-    until("it to have tried", || {
-        (windows(&startup(&rig)) == 0).then_some(())
-    });
-    let next = open_kitty(&rig);
-    desk_alone(&next, 2);
-    assert_eq!(early.windows().len(), 1);
+    for is_link in [false, true] {
+        let rig = Rig::new("/bin/bash", true);
+        rig.tick(-100);
+        let nothing = rig.file("nothing.kitty-session", &startup(&rig));
+        let rig = left_desk(rig, "one", 0);
+        let sessions = rig.state().join("sessions");
+        let entries = std::fs::read_dir(&sessions).expect("there").flatten();
+        let names: Vec<String> = entries
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        let of = |start: &str| names.iter().find(|n| n.starts_with(start));
+        let odd = sessions.join(of(".restore-").expect("its copies"));
+        if is_link {
+            // Its directory is no directory of ours any more.
+            let elsewhere = rig.home().join("elsewhere");
+            std::fs::rename(&odd, &elsewhere).expect("moved");
+            std::os::unix::fs::symlink(&elsewhere, &odd).expect("a link");
+        } else {
+            // Where its file would be written is something else.
+            std::fs::create_dir(odd.join(of("autosave-").expect("a save"))).expect("a directory");
+        }
+        let early = rig.start_kitty(&["--session", &nothing.display().to_string()]);
+        until("it to have tried", || {
+            (windows(&startup(&rig)) == 0).then_some(())
+        });
+        let next = open_kitty(&rig);
+        desk_alone(&next, 2);
+        assert_eq!(early.windows().len(), 1);
+    }
 }
 
 /// A kitty that starts ends when the program of such a line is not there (fact 12.9).

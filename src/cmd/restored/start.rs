@@ -60,12 +60,17 @@ pub(super) fn run(state: &State, kitty: ProcId) -> Outcome<Exit> {
     file.lines.retain(
         |l| !matches!(&l.item, Item::Launch(l) if l.option("--type") == Some("background")),
     );
-    let dir = sessions.sub(&restore_dir(&offer.windows))?;
     let name = name_of(&file, &offer.header) + ENDING;
-    if let Err(fault) = dir.write(&name, &to_bytes(&file.text())) {
-        give_back(state, &offer.header.save)?;
-        return Err(fault);
-    }
+    let copied = sessions
+        .sub(&restore_dir(&offer.windows))
+        .and_then(|dir| dir.write(&name, &to_bytes(&file.text())).map(|()| dir));
+    let dir = match copied {
+        Ok(dir) => dir,
+        Err(fault) => {
+            give_back(state, &offer.header.save)?;
+            return Err(fault);
+        }
+    };
     let first = from_os(dir.join(&name).as_os_str());
     let opened = connection
         .ask(&commands::goto_session(&first), WAIT)
