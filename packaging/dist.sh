@@ -17,7 +17,7 @@ sep=$(printf '\037')
 CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo$sep--remap-path-prefix=$PWD=/kittymux"
 # These flags replace those of .cargo/config.toml.
 case $target in
-*-musl) CARGO_ENCODED_RUSTFLAGS="$CARGO_ENCODED_RUSTFLAGS$sep-Crelocation-model=static" ;;
+*-musl) CARGO_ENCODED_RUSTFLAGS="$CARGO_ENCODED_RUSTFLAGS$sep-Crelocation-model=static$sep-Clink-arg=-Tpackaging/often.ld" ;;
 esac
 export CARGO_ENCODED_RUSTFLAGS
 unset RUSTFLAGS

@@ -6,7 +6,7 @@
 mod left;
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use left::{Left, groups};
 
@@ -29,7 +29,7 @@ use crate::kitty::tree::OsWindow;
 use crate::resume::last_plan::LastPlan;
 use crate::resume::rewrite::record_text;
 use crate::sys::bytes::to_path;
-use crate::sys::clock;
+use crate::sys::clock::{self, Deadline};
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::lock::Lock;
 use crate::sys::private_file::PrivateDir;
@@ -115,11 +115,10 @@ fn tell_watcher() {
 /// # Errors
 /// What could not be finished.
 pub fn finish_left(state: &State, wait: Duration) -> Outcome<()> {
-    let end = Instant::now() + wait;
-    let path = state.dir.join("sessions").join(".exit");
-    let Some(exits) = PrivateDir::existing(&path)? else {
+    let Some(exits) = state.dir.existing_sub("sessions/.exit")? else {
         return Ok(());
     };
+    let end = Deadline::after(wait);
     for torn in exits.names()?.iter().filter(|n| n.starts_with('.')) {
         let at = exits.written_ns(torn).unwrap_or(u64::MAX);
         if clock::wall_ns().saturating_sub(at) > TORN_NS {
@@ -132,7 +131,7 @@ pub fn finish_left(state: &State, wait: Duration) -> Outcome<()> {
             continue;
         }
         let mut ours = lock(state, &group)?;
-        while ours.is_none() && Instant::now() < end {
+        while ours.is_none() && !end.is_over() {
             std::thread::sleep(Duration::from_millis(20));
             ours = lock(state, &group)?;
         }

@@ -3,9 +3,11 @@
 //!
 //! It never starts a process and says nothing: what goes wrong is remembered for a person to find.
 
+mod meaning;
 mod saving;
 mod see;
 
+use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use see::{Raw, answers};
@@ -48,7 +50,8 @@ pub fn run() -> Outcome<Exit> {
     };
     // So that it can be told whether the timer runs.
     lock.date();
-    let before = TickState::read(&state);
+    // The process ends with this: what it remembers need not be given back.
+    let before = ManuallyDrop::new(TickState::read(&state));
     let mut memory = before.clone();
     memory.note_step(clock::boot_ns(), clock::wall_ns());
     clock::know_steps(memory.steps.clone());
@@ -75,12 +78,16 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     if everywhere {
         memory.searched = now;
     }
-    let addresses = memory.kitties.iter().map(|k| Address::parse(&k.address));
-    let known: Vec<Address> = addresses.flatten().collect();
-    let raw = answers(discover::all(Some(&state.dir), &known, everywhere));
+    let address = |k: &Known| Some((Address::parse(&k.address)?, k.process));
+    let known: Vec<_> = memory.kitties.iter().filter_map(address).collect();
+    let grounds = &mut memory.grounds;
+    let raw = answers(discover::all(&state.dir, &known, grounds, everywhere));
     let answered: Vec<_> = raw.iter().map(|r| r.process).collect();
     let mut result = exit_save::finish_left(state, Duration::ZERO);
-    if raw.iter().any(|r| !is_quiet(r, memory, now)) {
+    if raw.iter().all(|r| is_quiet(r, memory, now)) {
+        // As above: to give a large answer back costs more than to read it.
+        std::mem::forget(raw);
+    } else {
         result = look(state, memory, raw, now).and(result);
     }
     // One that did not answer in time is not forgotten.
@@ -108,7 +115,7 @@ fn is_quiet(raw: &Raw, memory: &TickState, now: u64) -> bool {
     known.answer == raw.fingerprint
         && !(known.has_agents && now.saturating_sub(known.looked) >= LOOK_NS)
         && step(Some(known.watch), view, now).1 == Due::Nothing
-        && known.records.iter().all(see::is_unchanged)
+        && known.records.is_same()
 }
 
 /// Looks into every window, remembers, and saves what is due.
@@ -129,7 +136,8 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
     for kitty in raw {
         let fingerprint = kitty.fingerprint;
         match kitty.read() {
-            Ok(kitty) => {
+            Ok(None) => {}
+            Ok(Some(kitty)) => {
                 seen.push(kitty);
                 fingerprints.push(fingerprint);
             }
@@ -161,7 +169,8 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
             is_desk: view.is_desk,
         });
     }
-    let unseen = |k: &Known| kitties.iter().all(|now| now.process != k.process);
+    // One with the pid of another that answered is gone.
+    let unseen = |k: &Known| kitties.iter().all(|now| now.process.pid != k.process.pid);
     let unseen: Vec<Known> = memory
         .kitties
         .iter()

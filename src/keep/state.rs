@@ -142,7 +142,7 @@ pub fn stable_path() -> Option<PathBuf> {
             .zip(own.canonicalize().ok())
             .is_some_and(|(a, b)| a == b)
     };
-    let started_as = std::env::args_os().next().map(PathBuf::from);
+    let started_as = crate::sys::start::words().first().map(PathBuf::from);
     let by_name = dirs::find_program(std::path::Path::new("kittymux")).filter(same);
     let as_typed = started_as
         .filter(|p| p.as_os_str().as_encoded_bytes().contains(&b'/'))

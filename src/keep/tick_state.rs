@@ -11,6 +11,7 @@ use crate::sys::clock;
 use crate::sys::fault::Outcome;
 use crate::sys::json::{self, Object};
 use crate::sys::proc::ProcId;
+use crate::sys::written::Written;
 
 const FILE: &str = "tick.json";
 
@@ -28,6 +29,8 @@ pub struct TickState {
     pub journal: (u64, u64),
     /// The steps of the wall clock in this boot (see [`clock::offset_at`]).
     pub steps: Vec<(u64, u64)>,
+    /// What the last search for kitties rested on; without a path: search anew.
+    pub grounds: Written,
     /// The kitties.
     pub kitties: Vec<Known>,
     /// What went wrong last, and when (RFC 3339); both empty when all is well.
@@ -49,8 +52,8 @@ pub struct Known {
     pub looked: u64,
     /// Whether an agent runs in one of its windows.
     pub has_agents: bool,
-    /// The agents' own records: path, and when it was written with how many bytes.
-    pub records: Vec<(String, u64, u64)>,
+    /// The agents' own records.
+    pub records: Written,
     /// The autosave's memory.
     pub watch: Watch,
     /// Whether it is worth a first save.
@@ -69,6 +72,8 @@ struct Document {
     steps: Vec<StepEntry>,
     fault: String,
     fault_at: String,
+    grounds: Vec<String>,
+    grounds_sum: String,
     kitties: Vec<Entry>,
 }
 
@@ -81,7 +86,8 @@ struct Entry {
     answer: String,
     looked: u64,
     has_agents: bool,
-    records: Vec<RecordEntry>,
+    records: Vec<String>,
+    records_sum: String,
     windows: String,
     agents: String,
     since: u64,
@@ -96,14 +102,6 @@ struct Entry {
 struct StepEntry {
     since: u64,
     offset: u64,
-}
-
-#[derive(DeJson, Default)]
-#[nserde(default)]
-struct RecordEntry {
-    path: String,
-    written: u64,
-    size: u64,
 }
 
 /// A fingerprint is a text: readers of JSON lose digits of large numbers.
@@ -132,6 +130,10 @@ impl TickState {
                 Vec::new()
             },
             searched: if is_now { document.searched } else { 0 },
+            grounds: Written {
+                paths: if is_now { document.grounds } else { Vec::new() },
+                sum: hex(&document.grounds_sum),
+            },
             fault: document.fault,
             fault_at: document.fault_at,
             kitties: known.into_iter().map(Entry::known).collect(),
@@ -158,6 +160,8 @@ impl TickState {
             .text("journal", &format!("{:016x}", self.journal.0))
             .number("journal_at", self.journal.1)
             .raw("steps", &steps)
+            .texts("grounds", &self.grounds.paths)
+            .text("grounds_sum", &format!("{:016x}", self.grounds.sum))
             .text("fault", &self.fault)
             .text("fault_at", &self.fault_at)
             .raw("kitties", &kitties)
@@ -208,11 +212,10 @@ impl Entry {
             answer: hex(&self.answer),
             looked: self.looked,
             has_agents: self.has_agents,
-            records: self
-                .records
-                .into_iter()
-                .map(|r| (r.path, r.written, r.size))
-                .collect(),
+            records: Written {
+                paths: self.records,
+                sum: hex(&self.records_sum),
+            },
             watch: Watch {
                 set: Set {
                     windows: hex(&self.windows),
@@ -228,13 +231,6 @@ impl Entry {
 
 impl Known {
     fn text(&self) -> String {
-        let records = self.records.iter().map(|(path, written, size)| {
-            Object::new()
-                .text("path", path)
-                .number("written", *written)
-                .number("size", *size)
-                .finish()
-        });
         let hex = |n: u64| format!("{n:016x}");
         let mut object = Object::new()
             .number("pid", u64::try_from(self.process.pid).unwrap_or(0))
@@ -243,7 +239,8 @@ impl Known {
             .text("answer", &hex(self.answer))
             .number("looked", self.looked)
             .flag("has_agents", self.has_agents)
-            .raw("records", &json::list(records))
+            .texts("records", &self.records.paths)
+            .text("records_sum", &hex(self.records.sum))
             .text("windows", &hex(self.watch.set.windows))
             .text("agents", &hex(self.watch.set.agents))
             .number("since", self.watch.since)
@@ -279,17 +276,20 @@ mod tests {
             offered: 6,
             journal: (8, 9),
             steps: vec![(0, 5), (7, 1_796_000_000_123_456_789)],
+            grounds: Written {
+                paths: vec!["/run/user/1".into(), "/h/\u{1f}".into()],
+                sum: 1,
+            },
             kitties: vec![Known {
                 process: ProcId { pid: 42, start: 9 },
                 address: "unix:/run/k".into(),
                 answer: u64::MAX - 1,
                 looked: 12_345_678_901_234_567,
                 has_agents: true,
-                records: vec![(
-                    "/h/.claude/sessions/7.json".into(),
-                    1_796_000_000_123_456_789,
-                    80,
-                )],
+                records: Written {
+                    paths: vec!["/h/.claude/sessions/7.json".into()],
+                    sum: u64::MAX - 2,
+                },
                 watch: Watch {
                     set,
                     since: 3,

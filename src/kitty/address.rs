@@ -4,11 +4,12 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 
 use crate::sys::bytes::{from_bytes, to_bytes};
+use crate::sys::clock::Deadline;
 
 /// An address as kitty writes it in `KITTY_LISTEN_ON`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,8 +46,12 @@ impl Address {
     /// # Errors
     /// When nobody listens, or the socket belongs to somebody else.
     pub fn connect(&self) -> io::Result<OwnedFd> {
-        let fd = match self {
-            Self::Inherited(number) => inherited(*number)?,
+        match self {
+            Self::Inherited(number) => {
+                let fd = inherited(*number)?;
+                rustix::io::ioctl_fionbio(&fd, true)?;
+                Ok(fd)
+            }
             Self::Path(path) => {
                 let stat = rustix::fs::stat(path)?;
                 if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::Socket
@@ -61,16 +66,14 @@ impl Address {
                 }
                 let fd = new_socket()?;
                 connect(&fd, &SocketAddrUnix::new(path)?)?;
-                fd
+                Ok(fd)
             }
             Self::Abstract(name) => {
                 let fd = new_socket()?;
                 connect(&fd, &abstract_address(&to_bytes(name))?)?;
-                fd
+                Ok(fd)
             }
-        };
-        rustix::io::ioctl_fionbio(&fd, true)?;
-        Ok(fd)
+        }
     }
 }
 
@@ -92,10 +95,10 @@ impl fmt::Display for Address {
 const QUEUE: Duration = Duration::from_millis(300);
 
 fn connect(fd: &OwnedFd, address: &SocketAddrUnix) -> io::Result<()> {
-    let end = Instant::now() + QUEUE;
+    let end = Deadline::after(QUEUE);
     loop {
         match net::connect(fd, address) {
-            Err(rustix::io::Errno::AGAIN) if Instant::now() < end => {
+            Err(rustix::io::Errno::AGAIN) if !end.is_over() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             done => return Ok(done?),
@@ -103,6 +106,20 @@ fn connect(fd: &OwnedFd, address: &SocketAddrUnix) -> io::Result<()> {
     }
 }
 
+/// A socket that no program we start inherits and no call waits for.
+#[cfg(target_os = "linux")]
+fn new_socket() -> io::Result<OwnedFd> {
+    let flags = net::SocketFlags::CLOEXEC | net::SocketFlags::NONBLOCK;
+    Ok(net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        flags,
+        None,
+    )?)
+}
+
+/// A socket that no program we start inherits and no call waits for.
+#[cfg(not(target_os = "linux"))]
 fn new_socket() -> io::Result<OwnedFd> {
     let fd = net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;

@@ -2,7 +2,7 @@
 //! 1.9), and several kitties are waited for together.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,6 +10,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::address::{Address, Peer, peer};
 use super::wire::{MAX_REQUEST, Replies, Reply, read_reply};
+use crate::sys::clock::Deadline;
 use crate::sys::proc::{self, ProcId};
 
 /// Why a kitty did not answer.
@@ -85,6 +86,12 @@ impl Connection {
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// The pid of the process that listens.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.peer.pid
     }
 
     /// The process that listens, told apart from a later one with its pid.
@@ -221,13 +228,12 @@ impl<'a> Exchange<'a> {
                     return;
                 }
             }
-            while let Some(reply) = self.connection.replies.take() {
+            while !self.is_done()
+                && let Some(reply) = self.take()
+            {
                 match reply {
                     Ok(reply) => self.got.push(reply),
-                    Err(why) => {
-                        self.failed = Some(Silence::Broken(why));
-                        return;
-                    }
+                    Err(why) => self.failed = Some(Silence::Broken(why)),
                 }
             }
             if self.is_done() {
@@ -235,12 +241,20 @@ impl<'a> Exchange<'a> {
             }
         }
     }
+
+    fn take(&mut self) -> Option<Result<Vec<u8>, String>> {
+        let replies = &mut self.connection.replies;
+        match self.wanted - self.got.len() {
+            1 => replies.take_last(),
+            _ => replies.take(),
+        }
+    }
 }
 
 /// Drives all exchanges together until each is done or `wait` is over; those that are not done can be
 /// driven on.
 pub fn drive(exchanges: &mut [Exchange<'_>], wait: Duration) {
-    let end = Instant::now() + wait;
+    let end = Deadline::after(wait);
     loop {
         for exchange in exchanges.iter_mut().filter(|e| !e.is_done()) {
             exchange.write();
@@ -259,7 +273,7 @@ pub fn drive(exchanges: &mut [Exchange<'_>], wait: Duration) {
             ));
             which.push(n);
         }
-        let left = end.saturating_duration_since(Instant::now());
+        let left = end.left();
         if polled.is_empty() || left.is_zero() {
             break;
         }
@@ -289,6 +303,7 @@ pub fn drive(exchanges: &mut [Exchange<'_>], wait: Duration) {
 mod tests {
     use std::io::{Read, Write};
     use std::os::unix::net::UnixListener;
+    use std::time::Instant;
 
     use super::super::wire::request;
     use super::*;

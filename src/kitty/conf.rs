@@ -6,6 +6,7 @@ use crate::sys::bytes::from_bytes;
 use crate::sys::dirs;
 use crate::sys::out::visible;
 use crate::sys::private_file::read_foreign;
+use crate::sys::written::Written;
 
 /// How large a configuration file may be, and how deep includes may go.
 const LIMIT: usize = 4 << 20;
@@ -33,6 +34,15 @@ impl Conf {
                 self.allow_remote_control.as_deref(),
                 Some("yes" | "y" | "true" | "socket" | "socket-only")
             )
+    }
+
+    /// The directory in which kitties started with this file make their sockets.
+    #[must_use]
+    pub fn sockets(&self) -> Option<PathBuf> {
+        match self.listen_on.as_deref().and_then(pattern)? {
+            Pattern::Files { dir, .. } => Some(dir),
+            Pattern::Abstract { .. } => None,
+        }
     }
 
     /// The line by which the person keeps every program from remote control over the socket.
@@ -79,14 +89,21 @@ pub fn directory() -> Option<PathBuf> {
 /// Reads kitty.conf and what it includes.
 #[must_use]
 pub fn read() -> Conf {
+    read_noting(&mut Written::default())
+}
+
+/// [`read`]; adds the files that were read or looked for to `files`, each as it was before.
+#[must_use]
+pub fn read_noting(files: &mut Written) -> Conf {
     let mut conf = Conf::default();
     if let Some(dir) = directory() {
-        read_into(&mut conf, &dir.join("kitty.conf"), DEPTH);
+        read_into(&mut conf, files, &dir.join("kitty.conf"), DEPTH);
     }
     conf
 }
 
-fn read_into(conf: &mut Conf, path: &Path, depth: usize) {
+fn read_into(conf: &mut Conf, files: &mut Written, path: &Path, depth: usize) {
+    files.add(path);
     let Ok(bytes) = read_foreign(path, LIMIT) else {
         return;
     };
@@ -97,7 +114,7 @@ fn read_into(conf: &mut Conf, path: &Path, depth: usize) {
             Some(included) if depth > 0 => {
                 let file = crate::sys::bytes::to_path(&included);
                 let base = path.parent().unwrap_or(Path::new("/"));
-                read_into(conf, &base.join(file), depth - 1);
+                read_into(conf, files, &base.join(file), depth - 1);
             }
             _ => {}
         }

@@ -1,6 +1,5 @@
 //! Finding kitties: the one we were started from, and all others of ours.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use nanoserde::DeJson;
@@ -8,12 +7,14 @@ use nanoserde::DeJson;
 use super::address::Address;
 use super::client::{Connection, Silence};
 use super::conf::{self, Conf, Pattern};
+use super::listening::{listening_sockets, socket_inodes};
 use crate::sys::bytes::from_os;
 use crate::sys::dirs::{self, var};
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::look::Look;
 use crate::sys::private_file::PrivateDir;
 use crate::sys::proc::{self, ProcId};
+use crate::sys::written::Written;
 
 /// What our own environment says about the kitty we run in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -137,21 +138,50 @@ pub fn parent() -> Option<ProcId> {
 }
 
 /// Finds all kitties without asking our environment, and looks at all our processes only when
-/// `everywhere` says so. `known`: where kitties listened before. A kitty that keeps its state
-/// elsewhere (another home, or `KITTYMUX_STATE_DIR`) is not found by that: it has its own timer.
+/// `everywhere` says so. `known`: where kitties listened before, and which. `grounds`: what the last
+/// search rested on; while that is as it was and all that are known answer, there is none to find.
+///
+/// Which process one is that was known is told by its pid alone: the caller asks its connection
+/// before it rests anything on it (a look at a process costs more than all the rest). A kitty that
+/// keeps its state elsewhere (another home, or `KITTYMUX_STATE_DIR`) is not found everywhere: it has
+/// its own timer.
 #[must_use]
-pub fn all(state: Option<&PrivateDir>, known: &[Address], everywhere: bool) -> Vec<Kitty> {
+pub fn all(
+    state: &PrivateDir,
+    known: &[(Address, ProcId)],
+    grounds: &mut Written,
+    everywhere: bool,
+) -> Vec<Kitty> {
     let mut search = Search::default();
-    search.registered(state);
-    for address in known {
-        search.try_address(address.clone());
+    // Before the first connection: a kitty that was woken takes part of the machine from us.
+    let as_it_was = !everywhere && !grounds.paths.is_empty() && grounds.is_same();
+    for (address, process) in known {
+        search.try_known(address, *process);
     }
-    search.configured(&conf::read());
+    let missed = search.found.silent.len();
+    if as_it_was && missed == 0 {
+        return search.found.kitties;
+    }
+    *grounds = Written::default();
+    grounds.add_directory(&state.join(REGISTERED));
+    search.registered(Some(state));
+    let conf = conf::read_noting(grounds);
+    if let Some(dir) = conf.sockets() {
+        grounds.add_directory(&dir);
+    }
+    search.configured(&conf);
+    if search.found.silent.len() > missed {
+        // One that does not listen yet may do so at the next look.
+        *grounds = Written::default();
+    }
     if everywhere {
         search.running(&keeps_its_state_here);
     }
     search.found.kitties
 }
+
+/// The directory of our state in which watchers write down where their kitty listens.
+const REGISTERED: &str = "kitties";
 
 /// Whether a process would keep its state where we do.
 fn keeps_its_state_here(pid: i32) -> bool {
@@ -181,7 +211,7 @@ pub fn bad_target(target: &str, why: &str) -> Fault {
 #[derive(Default)]
 struct Search {
     found: Found,
-    tried: BTreeSet<Address>,
+    tried: Vec<Address>,
 }
 
 impl Search {
@@ -190,14 +220,23 @@ impl Search {
     }
 
     fn add(&mut self, kitty: Kitty) {
-        self.tried.insert(kitty.connection.address().clone());
+        self.tries(kitty.connection.address());
         if !self.has(kitty.process.pid) {
             self.found.kitties.push(kitty);
         }
     }
 
+    /// Whether it is tried now for the first time; there are few.
+    fn tries(&mut self, address: &Address) -> bool {
+        let is_first = !self.tried.contains(address);
+        if is_first {
+            self.tried.push(address.clone());
+        }
+        is_first
+    }
+
     fn try_address(&mut self, address: Address) {
-        if !self.tried.insert(address.clone()) {
+        if !self.tries(&address) {
             return;
         }
         match open(&address) {
@@ -206,9 +245,28 @@ impl Search {
         }
     }
 
+    /// One that was there at the last look: which process it is then needs no look at it.
+    fn try_known(&mut self, address: &Address, process: ProcId) {
+        if !self.tries(address) {
+            return;
+        }
+        match Connection::open(address) {
+            Ok(connection) if connection.pid() == process.pid => self.add(Kitty {
+                connection,
+                process,
+            }),
+            Ok(connection) => match with_process(connection) {
+                Ok(kitty) => self.add(kitty),
+                Err(why) => self.found.silent.push((address.to_string(), why)),
+            },
+            Err(why) => self.found.silent.push((address.to_string(), why)),
+        }
+    }
+
     /// What watchers wrote down, of kitties that still run.
     fn registered(&mut self, state: Option<&PrivateDir>) {
-        let Some(dir) = state.and_then(|s| PrivateDir::existing(&s.join("kitties")).ok().flatten())
+        let Some(dir) =
+            state.and_then(|s| PrivateDir::existing(&s.join(REGISTERED)).ok().flatten())
         else {
             return;
         };
@@ -239,12 +297,10 @@ impl Search {
 
     /// Sockets of the form that kitty.conf names, of processes that still run.
     fn configured(&mut self, conf: &Conf) {
-        let Some(Pattern::Files { ref dir, .. }) =
-            conf.listen_on.as_deref().and_then(conf::pattern)
-        else {
+        let Some(pattern) = conf.listen_on.as_deref().and_then(conf::pattern) else {
             return;
         };
-        let Some(pattern) = conf.listen_on.as_deref().and_then(conf::pattern) else {
+        let Pattern::Files { ref dir, .. } = pattern else {
             return;
         };
         for name in dirs::names(dir) {
@@ -288,7 +344,10 @@ impl Search {
 }
 
 fn open(address: &Address) -> Result<Kitty, Silence> {
-    let connection = Connection::open(address)?;
+    with_process(Connection::open(address)?)
+}
+
+fn with_process(connection: Connection) -> Result<Kitty, Silence> {
     let process = connection
         .process()
         .ok_or_else(|| Silence::Dead("its process is gone".to_owned()))?;
@@ -313,69 +372,9 @@ fn is_kitty(pid: i32, comm: &str) -> bool {
         && matches!(proc::exe(pid), Look::Found(exe) if Path::new(&exe).file_name().is_some_and(|n| n == "kitty" || n == ".kitty-wrapped"))
 }
 
-/// Listening unix sockets of this machine: inode and address (Linux; empty elsewhere).
-fn listening_sockets() -> Vec<(u64, Address)> {
-    let bytes = std::fs::read("/proc/net/unix").unwrap_or_default();
-    crate::sys::bytes::from_bytes(&bytes)
-        .lines()
-        .skip(1)
-        .filter_map(listening_line)
-        .collect()
-}
-
-/// One line of /proc/net/unix: `num refs protocol flags type state inode path`.
-fn listening_line(line: &str) -> Option<(u64, Address)> {
-    let mut fields = line.split_ascii_whitespace();
-    let flags = u32::from_str_radix(fields.nth(3)?, 16).ok()?;
-    let (_kind, _state) = (fields.next()?, fields.next()?);
-    let inode = fields.next()?.parse().ok()?;
-    let at = line.find(['/', '@'])?;
-    let path = &line[at..];
-    let accepts = flags & 0x0001_0000 != 0;
-    accepts
-        .then(|| Address::parse(&format!("unix:{path}")).map(|a| (inode, a)))
-        .flatten()
-}
-
-/// Inodes of the sockets a process holds.
-fn socket_inodes(pid: i32) -> Vec<u64> {
-    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|e| std::fs::read_link(e.path()).ok())
-        .filter_map(|link| {
-            link.to_str()?
-                .strip_prefix("socket:[")?
-                .strip_suffix(']')?
-                .parse()
-                .ok()
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn listening_sockets_are_told_from_connected_ones() {
-        let listen =
-            "0000000000000000: 00000002 00000000 00010000 0001 01 27303 /run/user/1/my kitty-5";
-        let named = "0000000000000000: 00000002 00000000 00010000 0001 01 999 @kitty-7";
-        let used = "0000000000000000: 00000003 00000000 00000000 0001 03 27304 /run/user/1/kitty-5";
-        assert_eq!(
-            listening_line(listen),
-            Some((27303, Address::Path("/run/user/1/my kitty-5".into())))
-        );
-        assert_eq!(
-            listening_line(named),
-            Some((999, Address::Abstract("kitty-7".into())))
-        );
-        assert_eq!(listening_line(used), None);
-        assert_eq!(listening_line("Num RefCount"), None);
-    }
 
     #[test]
     fn a_bad_target_is_an_error_and_never_a_fallback() {

@@ -8,6 +8,7 @@ pub mod commands;
 pub mod conf;
 pub mod discover;
 pub mod launch_line;
+pub mod listening;
 pub mod repair;
 pub mod session_file;
 pub mod tree;

@@ -1,6 +1,6 @@
 //! Clocks: the boot clock (steps, sleep and reboots do no harm) and wall time for people.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -11,10 +11,12 @@ pub fn boot_ns() -> u64 {
     let clock = ClockId::Boottime;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let clock = ClockId::Monotonic; // counts sleep on macOS
+    shifted(read(clock), "KITTYMUX_BOOT_SHIFT")
+}
+
+fn read(clock: ClockId) -> u64 {
     let t = clock_gettime(clock);
-    let now = u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000
-        + u64::try_from(t.tv_nsec).unwrap_or(0);
-    shifted(now, "KITTYMUX_BOOT_SHIFT")
+    u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(t.tv_nsec).unwrap_or(0)
 }
 
 /// A debug build can be made to think it later (or, by wall time, earlier) than it is: seconds.
@@ -34,13 +36,32 @@ fn shifted(now: u64, _variable: &str) -> u64 {
 /// Nanoseconds since the Unix epoch by the wall clock.
 #[must_use]
 pub fn wall_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    shifted(
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
-        "KITTYMUX_WALL_SHIFT",
-    )
+    shifted(read(ClockId::Realtime), "KITTYMUX_WALL_SHIFT")
+}
+
+/// A moment until which something is waited for, on the boot clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline(u64);
+
+impl Deadline {
+    /// `wait` from now.
+    #[must_use]
+    pub fn after(wait: Duration) -> Self {
+        let wait = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
+        Self(boot_ns().saturating_add(wait))
+    }
+
+    /// How long it is to it; zero once it is over.
+    #[must_use]
+    pub fn left(self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(boot_ns()))
+    }
+
+    /// Whether it is over.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        self.left().is_zero()
+    }
 }
 
 /// The steps of the wall clock that are known: from when on the boot clock, and by how much wall time

@@ -12,8 +12,9 @@ pub mod look;
 pub mod out;
 pub mod private_file;
 pub mod proc;
-
 pub mod signals;
+pub mod start;
 pub mod token;
 pub mod toml;
 pub mod tty;
+pub mod written;

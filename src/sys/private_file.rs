@@ -80,6 +80,19 @@ impl PrivateDir {
         }
     }
 
+    /// Opens the directory `name` inside this one if it is there.
+    ///
+    /// # Errors
+    /// As [`PrivateDir::existing`].
+    pub fn existing_sub(&self, name: &str) -> Outcome<Option<Self>> {
+        match fs::openat(&self.fd, name, DIR, Mode::empty()) {
+            Ok(fd) => Self::check(fd, self.join(name)).map(Some),
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            // What is wrong with it is told as for any other.
+            Err(_) => Self::existing(&self.join(name)),
+        }
+    }
+
     fn check(fd: OwnedFd, path: PathBuf) -> Outcome<Self> {
         let stat = fs::fstat(&fd).map_err(|e| Fault::file("look at", &path, e))?;
         if stat.st_uid != rustix::process::geteuid().as_raw() {

@@ -1,4 +1,5 @@
-//! The three signals a waiting prompt cares about, turned into bytes on a pipe.
+//! The three signals a waiting prompt cares about, turned into bytes on a pipe; and the one that no
+//! command of ours is to die of.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -69,6 +70,16 @@ pub fn forget() {
         unsafe {
             signal(*signum, before.load(Ordering::Relaxed));
         }
+    }
+}
+
+/// A reader that goes away is an error of the write, and not the end of the process.
+pub fn survive_broken_pipes() {
+    const SIGPIPE: c_int = 13;
+    const IGNORE: usize = 1;
+    // SAFETY: no handler of ours is set.
+    unsafe {
+        signal(SIGPIPE, IGNORE);
     }
 }
 

@@ -8,10 +8,23 @@ pub fn fingerprint(bytes: &[u8]) -> u64 {
     })
 }
 
+/// A sum with one more number in it, quicker than [`fingerprint`]; for what one machine tells apart.
+#[must_use]
+pub fn mixed(sum: u64, word: u64) -> u64 {
+    (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 /// Twelve random hexadecimal digits, for save ids and temporary names.
 #[must_use]
 pub fn random_id() -> String {
-    format!("{:012x}", fastrand::u64(..) & 0xffff_ffff_ffff)
+    format!("{:012x}", random() & 0xffff_ffff_ffff)
+}
+
+/// A random number, by the keys that the standard library draws for its tables.
+#[must_use]
+pub fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
 }
 
 /// Whether `text` is a plain token: a letter or digit, then up to 127 of `A-Za-z0-9._:-`.

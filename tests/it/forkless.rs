@@ -7,10 +7,10 @@ use crate::prompt::Case;
 use crate::pty::Pty;
 use crate::rig::{Kitty, Rig, is_real, until};
 
-const STRACE: &str = "/usr/bin/strace";
+pub const STRACE: &str = "/usr/bin/strace";
 
 /// Whether programs can be traced here; says so when not.
-fn can_trace() -> bool {
+pub fn can_trace() -> bool {
     let traced = Command::new(STRACE)
         .args(["-f", "-o", "/dev/null", "/bin/true"])
         .stdout(Stdio::null())

@@ -26,6 +26,7 @@ mod packages;
 mod prompt;
 mod properties;
 mod pty;
+mod quiet;
 mod rewrite_files;
 mod rig;
 mod scenarios;

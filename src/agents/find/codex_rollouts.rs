@@ -4,9 +4,9 @@
 //! names the directory and who made it. A conversation that is resumed is written on in its old
 //! file, so a file of any day may be the one that was touched last.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::{Conversation, Transcript, bounded, is_one_of};
 use crate::agents::definitions::Definition;
@@ -69,15 +69,12 @@ pub fn meta(path: &Path, id: &str) -> Look<Meta> {
 
 /// [`meta`], read once for all windows of a desk: the file is known again by its size and moment.
 fn known_meta(path: &Path, id: &str, touched_ns: u64, size: u64) -> Look<Meta> {
-    thread_local! {
-        static KNOWN: RefCell<HashMap<(PathBuf, u64, u64), Look<Meta>>> = RefCell::default();
-    }
-    KNOWN.with_borrow_mut(|known| {
-        known
-            .entry((path.to_owned(), touched_ns, size))
-            .or_insert_with(|| meta(path, id))
-            .clone()
-    })
+    static KNOWN: Mutex<BTreeMap<(PathBuf, u64, u64), Look<Meta>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known
+        .entry((path.to_owned(), touched_ns, size))
+        .or_insert_with(|| meta(path, id))
+        .clone()
 }
 
 fn read_meta(value: &JsonValue, id: &str) -> Option<Meta> {

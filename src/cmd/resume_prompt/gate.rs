@@ -99,5 +99,5 @@ pub fn try_turn(state: &State) -> Option<Lock> {
 /// How long to wait before the next one starts.
 #[must_use]
 pub fn gap() -> Duration {
-    Duration::from_millis(fastrand::u64(300..=700))
+    Duration::from_millis(300 + crate::sys::token::random() % 401)
 }

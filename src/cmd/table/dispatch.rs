@@ -11,7 +11,7 @@ use crate::sys::out;
 
 /// Runs a command line (without the program's own name).
 #[must_use]
-pub fn dispatch(words: Vec<OsString>) -> Exit {
+pub fn dispatch(words: &[OsString]) -> Exit {
     let words: Vec<String> = words.iter().map(|w| from_os(w)).collect();
     match words.first().map(String::as_str) {
         None => return finish(crate::cmd::overview::run()),

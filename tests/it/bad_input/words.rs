@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
 use super::{Ran, Saved, at};
+use crate::forkless::{STRACE, can_trace};
 use crate::rig::Rig;
 
 #[test]
@@ -206,4 +207,41 @@ fn a_reader_that_goes_away_is_no_fault() {
         String::from_utf8_lossy(&output.stderr),
         "kittymux: could not write the output: no space left on device\n"
     );
+}
+
+#[test]
+fn closed_streams_are_not_taken_by_files_of_ours() {
+    if !can_trace() {
+        return;
+    }
+    let saved = Saved::new();
+    let km = saved.rig.dir("tools").join("kittymux");
+    let trace = saved.rig.file("trace", "");
+    for words in [
+        "sessions save again",
+        "sessions list",
+        "--tick",
+        "hook claude",
+    ] {
+        let script = format!("exec '{}' {words} <&- >&- 2>&-", km.display());
+        let mut command = saved.rig.command(std::path::Path::new(STRACE));
+        command
+            .args(["-qq", "-e", "trace=open,openat,socket", "-o"])
+            .arg(&trace)
+            .args(["/bin/sh", "-c", &script])
+            .env("KITTYMUX_TARGET", saved.address());
+        let status = command.status().expect("it runs");
+        assert_eq!(status.code(), Some(0), "{words}");
+        let text = std::fs::read_to_string(&trace).expect("a trace");
+        let standard = |l: &&str| ["= 0", "= 1", "= 2"].iter().any(|n| l.ends_with(n));
+        // A program that is no static one has its libraries opened first.
+        let library = |l: &&str| l.contains("/etc/ld.so") || l.contains(".so.");
+        let lines = text.lines().filter(standard);
+        let taken: Vec<&str> = lines.filter(|l| !library(l)).collect();
+        assert_eq!(taken.len(), 3, "{words}: {taken:?}");
+        assert!(
+            taken.iter().all(|l| l.contains("\"/dev/null\"")),
+            "{taken:?}"
+        );
+    }
 }
