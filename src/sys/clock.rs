@@ -88,14 +88,17 @@ pub fn offset_at(boot: u64) -> u64 {
 /// Identity of this boot: 32 hexadecimal digits, or empty where it cannot be read.
 #[must_use]
 pub fn boot_id() -> String {
-    #[cfg(target_os = "macos")]
-    let text = super::proc::macos_boot_session();
-    #[cfg(not(target_os = "macos"))]
-    let text = boot_file().unwrap_or_default();
-    text.chars()
-        .filter(char::is_ascii_hexdigit)
-        .map(|c| c.to_ascii_lowercase())
-        .collect()
+    // It outlives no process.
+    static ID: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    let read = || {
+        #[cfg(target_os = "macos")]
+        let text = super::proc::macos_boot_session();
+        #[cfg(not(target_os = "macos"))]
+        let text = boot_file().unwrap_or_default();
+        let digits = text.chars().filter(char::is_ascii_hexdigit);
+        digits.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    ID.get_or_init(read).clone()
 }
 
 /// What the kernel says of this boot, in one read: each of our starts asks for it.

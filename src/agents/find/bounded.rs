@@ -1,6 +1,6 @@
 //! Bounded reading of files that are not ours.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -10,6 +10,9 @@ use crate::sys::look::Look;
 
 /// How many entries of one directory are looked at.
 const MOST_ENTRIES: usize = 50_000;
+
+/// How much is read at once of what ends at a line.
+const PIECE: usize = 32 << 10;
 
 /// A regular file: its size and when it was last written (wall time, nanoseconds).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +51,24 @@ fn is_absence(e: &std::io::Error) -> bool {
 
 /// The first `limit` bytes of a regular file; pipes and devices are never opened for reading.
 pub fn head(path: &Path, limit: usize) -> Look<Vec<u8>> {
+    let read = |file: &mut dyn Read, bytes: &mut Vec<u8>| file.read_to_end(bytes);
+    read_with(path, limit, read)
+}
+
+/// The first line of a regular file with its end, or what there is of it in the first `limit` bytes: a
+/// transcript may be large.
+pub fn first_line(path: &Path, limit: usize) -> Look<Vec<u8>> {
+    let read = |file: &mut dyn Read, bytes: &mut Vec<u8>| {
+        BufReader::with_capacity(PIECE, file).read_until(b'\n', bytes)
+    };
+    read_with(path, limit, read)
+}
+
+fn read_with(
+    path: &Path,
+    limit: usize,
+    read_into: impl Fn(&mut dyn Read, &mut Vec<u8>) -> std::io::Result<usize>,
+) -> Look<Vec<u8>> {
     let read = || -> std::io::Result<Option<Vec<u8>>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
@@ -56,7 +77,7 @@ pub fn head(path: &Path, limit: usize) -> Look<Vec<u8>> {
         }
         let mut bytes = Vec::new();
         let max = u64::try_from(limit).unwrap_or(u64::MAX);
-        std::fs::File::from(fd).take(max).read_to_end(&mut bytes)?;
+        read_into(&mut std::fs::File::from(fd).take(max), &mut bytes)?;
         Ok(Some(bytes))
     };
     match read() {

@@ -12,7 +12,7 @@ use super::{Conversation, Transcript, bounded, is_one_of};
 use crate::agents::definitions::Definition;
 use crate::agents::id_form::is_uuid;
 use crate::sys::bytes::to_path;
-use crate::sys::json::{self, JsonValue};
+use crate::sys::json;
 use crate::sys::look::Look;
 
 /// How long the first line may be, in bytes. It holds the agent's instructions: 19 kB were seen.
@@ -49,22 +49,21 @@ pub struct Meta {
 
 /// The first line of the rollout of `id`; *Nothing* when it is not one.
 pub fn meta(path: &Path, id: &str) -> Look<Meta> {
-    let bytes = match bounded::head(path, FIRST_LINE) {
+    let bytes = match bounded::first_line(path, FIRST_LINE) {
         Look::Found(bytes) => bytes,
         Look::Nothing => return Look::Nothing,
         Look::Unknown(why) => return Look::Unknown(why),
     };
-    let Some(end) = bytes.iter().position(|b| *b == b'\n') else {
+    let Some(line) = bytes.strip_suffix(b"\n") else {
         return if bytes.len() < FIRST_LINE {
             Look::Nothing
         } else {
             Look::Unknown("the first line of a rollout is too long".to_owned())
         };
     };
-    let Ok(value) = json::parse(&bytes[..end], FIRST_LINE) else {
-        return Look::Nothing;
-    };
-    read_meta(&value, id).map_or(Look::Nothing, Look::Found)
+    let meta = json::guard(line, FIRST_LINE).ok();
+    let meta = meta.and_then(|line| read_meta(&line, id));
+    meta.map_or(Look::Nothing, Look::Found)
 }
 
 /// [`meta`], read once for all windows of a desk: the file is known again by its size and moment.
@@ -77,24 +76,47 @@ fn known_meta(path: &Path, id: &str, touched_ns: u64, size: u64) -> Look<Meta> {
         .clone()
 }
 
-fn read_meta(value: &JsonValue, id: &str) -> Option<Meta> {
-    if json::text_at(value, "type")? != "session_meta" {
+/// Only what is asked for is taken out: the line holds the agent's instructions too.
+fn read_meta(line: &str, id: &str) -> Option<Meta> {
+    let top = Members::of(line)?;
+    if top.text("type")? != "session_meta" {
         return None;
     }
-    let payload = json::member(value, "payload")?;
-    if json::text_at(payload, "id")? != id {
+    let payload = Members::of(top.raw("payload")?)?;
+    if payload.text("id")? != id {
         return None;
     }
     // A thread that an agent started for itself has an object as its source.
-    let source = json::member(payload, "source");
-    let by_person = !matches!(source, Some(JsonValue::Object(_)));
-    let by_agent = json::text_at(payload, "thread_source").is_some_and(|s| s.contains("agent"));
+    let by_person = !payload.raw("source").is_some_and(|s| s.starts_with('{'));
+    let by_agent = payload
+        .text("thread_source")
+        .is_some_and(|s| s.contains("agent"));
     Some(Meta {
-        cwd: json::text_at(payload, "cwd")?.to_owned(),
-        on_terminal: json::text_at(payload, "originator") == Some("codex-tui")
+        cwd: payload.text("cwd")?,
+        on_terminal: payload.text("originator").as_deref() == Some("codex-tui")
             && by_person
             && !by_agent,
     })
+}
+
+/// An object and its members.
+struct Members<'a>(&'a str, Vec<json::Member>);
+
+impl<'a> Members<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        Some(Self(text, json::members(text)?))
+    }
+
+    fn raw(&self, name: &str) -> Option<&'a str> {
+        let member = self.1.iter().find(|m| m.name == name)?;
+        self.0.get(member.value.clone())
+    }
+
+    /// The value, if it is a text.
+    fn text(&self, name: &str) -> Option<String> {
+        let raw = self.raw(name).filter(|raw| raw.starts_with('"'))?;
+        json::decode_guarded(raw).ok()
+    }
 }
 
 pub fn conversations(
