@@ -8,8 +8,11 @@ CARGO ?= cargo
 TARGET := $(shell tests/target.sh)
 OUT = $(or $(CARGO_TARGET_DIR),target)/$(if $(TARGET),$(TARGET)/)release
 TARGET_FLAG = $(if $(TARGET),--target $(TARGET))
+STATIC := $(shell . packaging/static.sh && echo "$$static_flags")
 
 .PHONY: help build demo test test-real test-agents screenshots first-minutes lint bench dist dist-test source deb install uninstall clean
+export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS = $(STATIC)
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUSTFLAGS = $(STATIC)
 # What packaging/install.sh reads.
 export PREFIX DESTDIR BINARY HOST_BINARY
 

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 write=
 [ "${1-}" = --write ] && { mkdir -p bench; write=bench/RESULTS.md; }
 tests/target.sh --say
+. packaging/static.sh
 target=$(tests/target.sh)
 out=${CARGO_TARGET_DIR:-target}
 release=$out/${target:+$target/}release

@@ -6,6 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . packaging/common.sh
+. packaging/static.sh
 
 target=${TARGET:-$(tests/target.sh)}
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -15,9 +16,11 @@ name=kittymux-v$version-$target
 # No path of this machine in the program, whatever is in it.
 sep=$(printf '\037')
 CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo$sep--remap-path-prefix=$PWD=/kittymux"
-# These flags replace those of .cargo/config.toml.
 case $target in
-*-musl) CARGO_ENCODED_RUSTFLAGS="$CARGO_ENCODED_RUSTFLAGS$sep-Crelocation-model=static$sep-Clink-arg=-Tpackaging/often.ld" ;;
+*-unknown-linux-musl)
+    # shellcheck disable=SC2154 # static.sh sets it
+    CARGO_ENCODED_RUSTFLAGS=$CARGO_ENCODED_RUSTFLAGS$sep$(printf '%s' "$static_flags" | tr ' ' '\037')
+    ;;
 esac
 export CARGO_ENCODED_RUSTFLAGS
 unset RUSTFLAGS

@@ -14,13 +14,14 @@ else
     tar -cf - --exclude=./target --exclude=./dist --exclude=./vendor . | tar -C "$stage/$name" -xf -
 fi
 config=$stage/$name/.cargo/config.toml
-# An archive made from an archive has the lines of the first in it.
-sed -i.bak '/^\[source/,$d' "$config" && rm "$config.bak"
+# An archive made from an archive has that of the first in it.
+rm -rf "$stage/$name/.cargo"
+mkdir "$stage/$name/.cargo"
 # What cargo prints at the end is the file that has it read them; with --quiet it prints nothing.
 if ! (cd "$stage/$name" && "$cargo" vendor --locked --versioned-dirs vendor >"$stage/sources" 2>"$stage/said"); then
     cat "$stage/said" >&2
     exit 1
 fi
-{ echo; cat "$stage/sources"; } >>"$config"
+cat "$stage/sources" >"$config"
 pack "$stage" "$name"
 echo "dist/$name.tar.gz"

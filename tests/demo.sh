@@ -38,6 +38,7 @@ fi
 
 tests/target.sh --say
 target=$(tests/target.sh)
+. packaging/static.sh
 members='-p kittymux -p fake-agents'
 [ "$kind" = real ] || members="$members -p fake-kitty"
 echo "building kittymux and what stands in for the agents …"

@@ -14,6 +14,7 @@ cd "$here/../.."
 agents=$("$here/install.sh") || exit $?
 command -v python3 >/dev/null || { echo "real agents: no python3 here"; exit 77; }
 target=$(tests/target.sh)
+. packaging/static.sh
 cargo build --locked --quiet ${target:+--target "$target"} -p kittymux -p fake-agents -p fake-kitty || exit 1
 built=$(cd "${CARGO_TARGET_DIR:-target}/$target/debug" && pwd)
 

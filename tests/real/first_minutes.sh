@@ -9,6 +9,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 target=$(tests/target.sh)
+. packaging/static.sh
 [ -n "$target" ] || { echo "first minutes: no musl target here, so nothing can be built for the chroot" >&2; exit 77; }
 "$here/enter.sh" -x true || exit $?
 

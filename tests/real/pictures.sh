@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 skip() { echo "pictures: $*" >&2; exit 77; }
 target=$(tests/target.sh)
+. packaging/static.sh
 [ -n "$target" ] || skip "no musl target here, so nothing can be built for the chroot"
 "$here/enter.sh" -x true || exit $?
 

@@ -7,6 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 target=$(tests/target.sh)
+. packaging/static.sh
 [ -n "$target" ] || { echo "real kitty: no musl target here, so the tests cannot be built for the chroot"; exit 77; }
 "$here/enter.sh" -x true || exit $?
 
