@@ -40,8 +40,9 @@ pub struct Desk {
     pub notes: BTreeMap<WindowKey, Vec<String>>,
     /// The agent process of each agent window, and whether it is stopped.
     pub processes: BTreeMap<WindowKey, (ProcId, JobState)>,
-    /// The file in which the agent of a window keeps saying which conversation it has.
-    pub records: BTreeMap<WindowKey, PathBuf>,
+    /// All processes of the agent of a window, and the files in which they keep saying which
+    /// conversation it has.
+    pub records: BTreeMap<WindowKey, (Vec<ProcId>, Vec<PathBuf>)>,
     /// The conversation each agent itself says it has, also one in which nothing was said yet.
     pub open: BTreeMap<WindowKey, String>,
     /// What each agent told our hook of late.
@@ -105,8 +106,9 @@ pub fn gather_trees(trees: &[(ProcId, &[OsWindow])], ground: &Ground<'_>) -> Des
                     events: live::events(ground.state, &def.name, run.process, &run.inner),
                 });
                 desk.processes.insert(key, (run.process, run.state));
-                if let Some(file) = candidates.last().and_then(|c| c.record_file(ground)) {
-                    desk.records.insert(key, file);
+                if let Some(run) = candidates.last() {
+                    let files = run.record_files(ground);
+                    desk.records.insert(key, (run.processes().collect(), files));
                 }
                 runs.insert(key, run);
             }

@@ -31,6 +31,7 @@ use crate::sys::clock;
 use crate::sys::fault::Outcome;
 use crate::sys::lock::Lock;
 use crate::sys::proc;
+use crate::sys::written::Written;
 
 /// How far two passes over all our processes lie apart at least, nanoseconds.
 const SEARCH_NS: u64 = 60_000_000_000;
@@ -81,7 +82,9 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     let address = |k: &Known| Some((Address::parse(&k.address)?, k.process));
     let known: Vec<_> = memory.kitties.iter().filter_map(address).collect();
     let grounds = &mut memory.grounds;
-    let raw = answers(discover::all(&state.dir, &known, grounds, everywhere));
+    let found = discover::all(&state.dir, &known, grounds, everywhere);
+    let found_pids: Vec<i32> = found.iter().map(|k| k.process.pid).collect();
+    let raw = answers(found);
     let answered: Vec<_> = raw.iter().map(|r| r.process).collect();
     let mut result = exit_save::finish_left(state, Duration::ZERO);
     if raw.iter().all(|r| is_quiet(r, memory, now)) {
@@ -95,6 +98,13 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
         .kitties
         .retain(|k| answered.contains(&k.process) || proc::is_running(k.process));
     let alive: Vec<_> = memory.kitties.iter().map(|k| k.process).collect();
+    if !found_pids
+        .iter()
+        .all(|pid| alive.iter().any(|k| k.pid == *pid))
+    {
+        // One that was too busy to answer, or would not, is no known one: it must be found again.
+        memory.grounds = Written::default();
+    }
     let chosen_from = autosaved::fingerprint(state, &alive);
     if everywhere || chosen_from != memory.offered {
         result = autosaved::keep_up(state).and(result);
@@ -130,6 +140,8 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
         claims: Some(&claims),
         state: Some(state),
     };
+    // What is written from here on may not be in what is read below.
+    let begin = clock::wall_ns();
     let mut result = Ok(());
     let mut seen: Vec<SeenKitty> = Vec::new();
     let mut fingerprints = Vec::new();
@@ -164,7 +176,7 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
             answer: *answer,
             looked: now,
             has_agents: has_agents(kitty, &desk),
-            records: see::records(kitty, &desk, state),
+            records: see::records(kitty, &desk, state, begin),
             watch,
             is_desk: view.is_desk,
         });

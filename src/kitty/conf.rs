@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::sys::bytes::from_bytes;
+use crate::sys::clock;
 use crate::sys::dirs;
 use crate::sys::out::visible;
 use crate::sys::private_file::read_foreign;
@@ -66,6 +67,11 @@ impl Conf {
 /// kitty's configuration directory.
 #[must_use]
 pub fn directory() -> Option<PathBuf> {
+    noted_directory(&mut |_| {})
+}
+
+/// [`directory`]; `noted` gets each kitty.conf that was looked for.
+fn noted_directory(noted: &mut dyn FnMut(&Path)) -> Option<PathBuf> {
     if let Some(dir) = dirs::var("KITTY_CONFIG_DIRECTORY") {
         return Some(PathBuf::from(dir));
     }
@@ -79,9 +85,14 @@ pub fn directory() -> Option<PathBuf> {
     if let [only] = &places[..] {
         return Some(only.clone());
     }
+    let mut is_there = |place: &&PathBuf| {
+        let file = place.join("kitty.conf");
+        noted(&file);
+        file.exists()
+    };
     places
         .iter()
-        .find(|p| p.join("kitty.conf").exists())
+        .find(|p| is_there(p))
         .or_else(|| places.first())
         .cloned()
 }
@@ -96,14 +107,15 @@ pub fn read() -> Conf {
 #[must_use]
 pub fn read_noting(files: &mut Written) -> Conf {
     let mut conf = Conf::default();
-    if let Some(dir) = directory() {
+    let now = clock::wall_ns();
+    if let Some(dir) = noted_directory(&mut |file| files.add(file, now)) {
         read_into(&mut conf, files, &dir.join("kitty.conf"), DEPTH);
     }
     conf
 }
 
 fn read_into(conf: &mut Conf, files: &mut Written, path: &Path, depth: usize) {
-    files.add(path);
+    files.add(path, clock::wall_ns());
     let Ok(bytes) = read_foreign(path, LIMIT) else {
         return;
     };

@@ -1,6 +1,7 @@
 //! Finding kitties: the one we were started from, and all others of ours.
 
 use std::path::Path;
+use std::time::Duration;
 
 use nanoserde::DeJson;
 
@@ -9,6 +10,7 @@ use super::client::{Connection, Silence};
 use super::conf::{self, Conf, Pattern};
 use super::listening::{listening_sockets, socket_inodes};
 use crate::sys::bytes::from_os;
+use crate::sys::clock;
 use crate::sys::dirs::{self, var};
 use crate::sys::fault::{Fault, Outcome};
 use crate::sys::look::Look;
@@ -163,15 +165,18 @@ pub fn all(
         return search.found.kitties;
     }
     *grounds = Written::default();
-    grounds.add_directory(&state.join(REGISTERED));
+    let now = clock::wall_ns();
+    grounds.add(&state.join(REGISTERED), now);
     search.registered(Some(state));
     let conf = conf::read_noting(grounds);
     if let Some(dir) = conf.sockets() {
-        grounds.add_directory(&dir);
+        grounds.add(&dir, now);
     }
     search.configured(&conf);
-    if search.found.silent.len() > missed {
-        // One that does not listen yet may do so at the next look.
+    let new = search.found.silent[missed..].iter();
+    if missed > 0 || new.map(|(address, _)| address).any(|a| is_new(a)) {
+        // One that does not listen yet may do so at the next look, and another one in the place of one
+        // that is gone.
         *grounds = Written::default();
     }
     if everywhere {
@@ -179,6 +184,19 @@ pub fn all(
     }
     search.found.kitties
 }
+
+/// Whether a socket may be of a kitty that is just starting.
+fn is_new(address: &str) -> bool {
+    let Some(Address::Path(path)) = Address::parse(address) else {
+        return false;
+    };
+    let written = std::fs::symlink_metadata(path).and_then(|m| m.modified());
+    let age = written.map(|w| w.elapsed().unwrap_or_default());
+    age.is_ok_and(|age| age < STARTS)
+}
+
+/// How long a kitty that starts may take until it listens.
+const STARTS: Duration = Duration::from_secs(60);
 
 /// The directory of our state in which watchers write down where their kitty listens.
 const REGISTERED: &str = "kitties";

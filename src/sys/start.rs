@@ -50,8 +50,11 @@ fn open_streams() {
     for stream in &polled {
         if known && stream.revents().contains(PollFlags::NVAL) {
             // It gets the lowest free number, which is this stream's.
-            if let Ok(null) = open("/dev/null", OFlags::RDWR, Mode::empty()) {
-                std::mem::forget(null);
+            let null = open("/dev/null", OFlags::RDWR, Mode::empty());
+            // Where even that is not there: what takes the number and can neither be read nor written.
+            let dir = || open("/", OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty());
+            if let Ok(stream) = null.or_else(|_| dir()) {
+                std::mem::forget(stream);
             }
         }
     }

@@ -7,115 +7,156 @@ use super::bytes::{from_os, to_path};
 use super::clock;
 use super::token::mixed;
 
-/// How old a directory's last change must be to be told from the next one: a kernel dates in steps of
-/// some milliseconds.
-const SETTLED_NS: u64 = 100_000_000;
+/// What a date may be off, nanoseconds: kernels date in steps of some milliseconds, and some file
+/// systems by the second alone.
+const STEP_NS: u64 = 100_000_000;
+const COARSE_NS: u64 = 2_000_000_000;
 
-/// Files and directories as they were: when each was written, and its size.
+/// How far ahead of now a file that is written now may be dated, nanoseconds.
+const AHEAD_NS: u64 = 1_000_000_000;
+
+/// Files and directories as they were: which they were, when they were written, their sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
     /// Where they are.
     pub paths: Vec<String>,
-    /// Of the dates and sizes of all.
+    /// Of what is told of all.
     pub sum: u64,
 }
 
 impl Written {
-    /// Adds a file as it is now; gives whether it is there.
-    pub fn add(&mut self, path: &Path) -> bool {
+    /// Adds a file or directory that was, or will be, read after the moment `since` (wall time,
+    /// nanoseconds). One that was written about then, or later, is never as it was: what was read may
+    /// be older, and a further change may carry the same date.
+    pub fn add(&mut self, path: &Path, since: u64) {
         let outside = look(path);
-        self.take(path, outside);
-        outside != ABSENT
-    }
-
-    /// Adds a directory as it is before its names are read. One that changed just now is never as it
-    /// was, since a further change may carry the same date.
-    pub fn add_directory(&mut self, dir: &Path) {
-        let outside = look(dir);
-        let is_settled = outside == ABSENT || clock::wall_ns().abs_diff(outside.0) > SETTLED_NS;
-        self.take(dir, if is_settled { outside } else { NEVER });
-    }
-
-    fn take(&mut self, path: &Path, outside: (u64, u64)) {
-        self.sum = with(self.sum, outside);
+        let is_settled = outside.as_ref().is_none_or(|o| o.is_settled(since));
+        let word = if is_settled { sum(outside) } else { NEVER };
+        self.sum = mixed(self.sum, word);
         self.paths.push(from_os(path.as_os_str()));
     }
 
     /// Whether all of them are as they were.
     #[must_use]
     pub fn is_same(&self) -> bool {
-        let looked = self.paths.iter().map(|path| look(&to_path(path)));
-        looked.fold(0, with) == self.sum
+        let looked = self.paths.iter().map(|path| sum(look(&to_path(path))));
+        looked.fold(0, mixed) == self.sum
     }
 }
 
-/// Date and size of what is not there.
-const ABSENT: (u64, u64) = (0, 0);
-
-/// A date and size that nothing has.
-const NEVER: (u64, u64) = (1, u64::MAX);
-
-fn with(sum: u64, (at, size): (u64, u64)) -> u64 {
-    mixed(mixed(sum, at), size)
+/// What is seen of a file without reading it.
+struct Outside {
+    /// When it was written, in nanoseconds of wall time.
+    written: u64,
+    rest: [u64; 4],
 }
 
-/// When it was written, in nanoseconds of wall time, and its size.
-fn look(path: &Path) -> (u64, u64) {
-    let Ok(meta) = std::fs::metadata(path) else {
-        return ABSENT;
+impl Outside {
+    fn is_settled(&self, since: u64) -> bool {
+        let step = match self.written % 1_000_000_000 {
+            0 => COARSE_NS,
+            _ => STEP_NS,
+        };
+        let unsettled = since.saturating_sub(step)..=clock::wall_ns().saturating_add(AHEAD_NS);
+        !unsettled.contains(&self.written)
+    }
+}
+
+/// The sum of what is not there, and one that nothing has.
+const ABSENT: u64 = 0;
+const NEVER: u64 = 1;
+
+fn sum(outside: Option<Outside>) -> u64 {
+    outside.map_or(ABSENT, |o| {
+        o.rest.into_iter().fold(o.written, mixed).max(NEVER + 1)
+    })
+}
+
+fn look(path: &Path) -> Option<Outside> {
+    let meta = std::fs::metadata(path).ok()?;
+    let nanos = |seconds: i64, nanos: i64| {
+        let at = seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        u64::try_from(at).unwrap_or(0)
     };
-    let at = meta.mtime().saturating_mul(1_000_000_000) + meta.mtime_nsec();
-    (u64::try_from(at).unwrap_or(0), meta.size())
+    Some(Outside {
+        written: nanos(meta.mtime(), meta.mtime_nsec()),
+        rest: [
+            nanos(meta.ctime(), meta.ctime_nsec()),
+            meta.size(),
+            meta.ino(),
+            meta.dev(),
+        ],
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LONG_AGO: u64 = 1_000_000_000_000_000_001;
+
+    /// Of a file or directory that was written `at`, and read since a moment.
+    fn dated(path: &Path, at: u64, since: u64) -> Written {
+        let file = std::fs::File::open(path).expect("it opens");
+        let moment = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(at);
+        file.set_modified(moment).expect("dated");
+        of(&[path], since)
+    }
+
+    fn of(paths: &[&Path], since: u64) -> Written {
+        let mut written = Written::default();
+        for path in paths {
+            written.add(path, since);
+        }
+        written
+    }
+
     #[test]
     fn what_is_written_comes_or_goes_is_not_as_it_was() {
         let top = tempfile::tempdir().expect("a temporary directory");
         let (file, other) = (top.path().join("f"), top.path().join("g"));
-        let now = || {
-            let mut written = Written::default();
-            let there = written.add(&file);
-            (written.clone(), there, written.add(&other), written)
-        };
-        let (absent, is_there, _, _) = now();
-        assert!(absent.is_same() && !is_there);
+        let now = clock::wall_ns();
+        let absent = of(&[&file], now);
+        assert!(absent.is_same() && Written::default().is_same());
         std::fs::write(&file, "1").expect("write");
-        let (there, is_there, is_other, both) = now();
-        assert!(!absent.is_same() && there.is_same() && is_there && !is_other);
+        assert!(!absent.is_same());
+        let there = dated(&file, LONG_AGO, now);
+        assert!(there.is_same());
+        let both = of(&[&file, &other], now);
         std::fs::write(&other, "12").expect("write");
         assert!(there.is_same() && !both.is_same());
         std::fs::write(&file, "12").expect("write");
         assert!(!there.is_same());
+        let there = dated(&file, LONG_AGO, now);
+        // Another one in its place, of the same date and size.
+        assert_ne!(dated(&other, LONG_AGO, now).sum, there.sum);
+        std::fs::rename(&other, &file).expect("rename");
+        assert!(!there.is_same());
         std::fs::remove_file(&file).expect("remove");
         assert!(!there.is_same());
-        assert!(Written::default().is_same());
     }
 
     #[test]
-    fn a_directory_that_changes_just_now_is_not_relied_on() {
+    fn what_was_written_about_when_it_was_read_is_not_relied_on() {
         let top = tempfile::tempdir().expect("a temporary directory");
-        let now = || {
-            let mut written = Written::default();
-            written.add_directory(top.path());
-            written
-        };
-        assert!(!now().is_same());
-        let old = rustix::fs::Timespec {
-            tv_sec: 1_000_000,
-            tv_nsec: 0,
-        };
-        let dir = std::fs::File::open(top.path()).expect("open");
-        let times = rustix::fs::Timestamps {
-            last_access: old,
-            last_modification: old,
-        };
-        rustix::fs::futimens(&dir, &times).expect("dated");
-        let settled = now();
-        assert!(settled.is_same());
+        let (now, second) = (clock::wall_ns(), 1_000_000_000);
+        let whole = now / second * second;
+        for (at, since, is_relied_on) in [
+            (now, now, false),
+            (now - 50_000_000, now, false),
+            (now - 3 * second, now, true),
+            // Written while it was read, or between the reading and now.
+            (now - second - 1, now - 2 * second, false),
+            // Dated by the second.
+            (whole - second, now, false),
+            (whole - 4 * second, now, true),
+            // The clock was set back since.
+            (now + 3600 * second + 1, now, true),
+        ] {
+            let written = dated(top.path(), at, since);
+            assert_eq!(written.is_same(), is_relied_on, "{at} {since} {now}");
+        }
+        let settled = dated(top.path(), LONG_AGO, now);
         std::fs::write(top.path().join("new"), "").expect("write");
         assert!(!settled.is_same());
     }

@@ -21,6 +21,7 @@ mod hooks;
 mod identity;
 mod journal;
 mod man;
+mod missed;
 mod offered;
 mod packages;
 mod prompt;

@@ -9,9 +9,14 @@ use crate::rig::{Kitty, Rig, until};
 use kittymux::sys::json::{self, JsonValue};
 use kittymux::sys::{clock, proc};
 
+/// What the last tick left for the next one.
+pub fn tick_text(rig: &Rig) -> String {
+    std::fs::read_to_string(rig.state().join("tick.json")).expect("a tick")
+}
+
 /// The kitties that the last tick knew: pid and start.
-fn known(rig: &Rig) -> BTreeSet<(i64, i64)> {
-    let text = std::fs::read_to_string(rig.state().join("tick.json")).expect("a tick");
+pub fn known(rig: &Rig) -> BTreeSet<(i64, i64)> {
+    let text = tick_text(rig);
     let value = json::parse(text.as_bytes(), 1 << 20).expect("JSON");
     let Some(JsonValue::Array(kitties)) = json::member(&value, "kitties") else {
         panic!("{text}");
@@ -27,7 +32,7 @@ fn id(kitty: &Kitty) -> (i64, i64) {
 }
 
 /// Ticks until nothing is left to look at: the directories have been still for a moment.
-fn settle(rig: &Rig) {
+pub fn settle(rig: &Rig) {
     rig.tick(0);
     std::thread::sleep(std::time::Duration::from_millis(150));
     rig.tick(1);

@@ -105,7 +105,11 @@ class Desk(Kitty):
         """Do what opens kitty's question, and answer it."""
         before = {w['id'] for w in self.windows()}
         action()
-        new = until(lambda: [w['id'] for w in self.windows() if w['id'] not in before], 5)
+        asked = lambda: [w['id'] for w in self.windows() if w['id'] not in before]
+        new = until(asked, 5)
+        if not new:  # a key can get lost while the machine is busy
+            action()
+            new = until(asked, 10)
         assert new, 'kitty asked nothing: ' + self.messages()
         until(lambda: '?' in self.text(new[0]), 5)
         self.send(key, new[0])

@@ -33,10 +33,20 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The file in which this process keeps saying which conversation it has.
-    pub(super) fn record_file(&self, ground: &Ground<'_>) -> Option<std::path::PathBuf> {
-        let env = self.env.as_ref().found()?;
-        find::record_file(self.def, env, &ground.home, self.process)
+    /// The files in which the processes of this run keep saying which conversation it has.
+    pub(super) fn record_files(&self, ground: &Ground<'_>) -> Vec<std::path::PathBuf> {
+        let Look::Found(env) = &self.env else {
+            return Vec::new();
+        };
+        let file = |process| find::record_file(self.def, env, &ground.home, process);
+        let mut files: Vec<_> = self.processes().filter_map(file).collect();
+        files.dedup();
+        files
+    }
+
+    /// All processes of the run, the outermost first.
+    pub(super) fn processes(&self) -> impl Iterator<Item = ProcId> {
+        std::iter::once(self.process).chain(self.inner.iter().copied())
     }
 }
 

@@ -79,27 +79,28 @@ impl Raw {
 }
 
 /// The files in which the agents of these windows say which conversation they have, and the directory
-/// in which hooks make new ones.
-pub fn records(kitty: &SeenKitty, desk: &Desk, state: &State) -> Written {
+/// in which hooks make new ones. They were read after the moment `since`.
+pub fn records(kitty: &SeenKitty, desk: &Desk, state: &State, since: u64) -> Written {
     let boot = clock::boot8();
     let hooks = state.dir.join("hooks");
     let mut records = Written::default();
-    // First: what comes between it and the files is then seen as a change.
-    records.add_directory(&hooks);
+    records.add(&hooks, since);
     for place in tree::windows(&kitty.tree) {
         let key = crate::resume::plan::WindowKey {
             kitty: kitty.process,
             window: place.window.id,
         };
-        let Some((process, _)) = desk.processes.get(&key) else {
+        let Some((processes, files)) = desk.records.get(&key) else {
             continue;
         };
-        if let Some(own) = desk.records.get(&key) {
-            records.add(own);
+        for file in files {
+            records.add(file, since);
         }
-        let hook = hooks.join(format!("{boot}-{}-{}.jsonl", process.pid, process.start));
-        if hook.exists() {
-            records.add(&hook);
+        for process in processes {
+            let hook = hooks.join(format!("{boot}-{}-{}.jsonl", process.pid, process.start));
+            if hook.exists() {
+                records.add(&hook, since);
+            }
         }
     }
     records
