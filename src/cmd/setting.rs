@@ -30,10 +30,16 @@ pub fn checked_definitions(state: Option<&State>) -> Definitions {
     definitions().with_checks(state.map(checks::read).unwrap_or_default())
 }
 
+/// Where the person's own definitions are.
+#[must_use]
+pub fn own_definitions() -> Option<std::path::PathBuf> {
+    Some(dirs::config().ok()?.join("resume.json"))
+}
+
 /// As [`definitions`], with the problems as lines.
 #[must_use]
 pub fn quiet_definitions() -> (Definitions, Vec<String>) {
-    let Ok(path) = dirs::config().map(|d| d.join("resume.json")) else {
+    let Some(path) = own_definitions() else {
         return (load(SHIPPED, None).0, Vec::new());
     };
     let (bytes, mut said) = match read_foreign(&path, LIMIT) {

@@ -21,6 +21,7 @@ use super::observe;
 use super::plans;
 use super::setting;
 use crate::keep::autosave::{Due, View, step};
+use crate::keep::autosaves;
 use crate::keep::claims::Claims;
 use crate::keep::state::State;
 use crate::keep::tick_state::{Known, TickState};
@@ -84,14 +85,30 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     let grounds = &mut memory.grounds;
     let found = discover::all(&state.dir, &known, grounds, everywhere);
     let found_pids: Vec<i32> = found.iter().map(|k| k.process.pid).collect();
-    let raw = answers(found);
+    let mut refused = Ok(());
+    let mut raw = answers(found);
+    // One that refuses is no reason to look into the others.
+    raw.retain(|r| match r.refusal() {
+        Some(fault) if memory.of(r.process).is_none() => {
+            refused = Err(fault);
+            false
+        }
+        _ => true,
+    });
     let answered: Vec<_> = raw.iter().map(|r| r.process).collect();
-    let mut result = exit_save::finish_left(state, Duration::ZERO);
-    if raw.iter().all(|r| is_quiet(r, memory, now)) {
+    let mut result = exit_save::finish_left(state, Duration::ZERO).and(refused);
+    if raw.iter().all(|r| is_quiet(r, memory, state, now)) {
         // As above: to give a large answer back costs more than to read it.
         std::mem::forget(raw);
     } else {
-        result = look(state, memory, raw, now).and(result);
+        let looked = look(state, memory, raw, now);
+        if looked.is_err() {
+            // What was not done is done by the next tick, though nothing happens.
+            for kitty in &mut memory.kitties {
+                kitty.answer = 0;
+            }
+        }
+        result = looked.and(result);
     }
     // One that did not answer in time is not forgotten.
     memory
@@ -107,14 +124,24 @@ fn tick(state: &State, memory: &mut TickState) -> Outcome<()> {
     }
     let chosen_from = autosaved::fingerprint(state, &alive);
     if everywhere || chosen_from != memory.offered {
-        result = autosaved::keep_up(state).and(result);
-        memory.offered = autosaved::fingerprint(state, &alive);
+        let kept_up = autosaved::keep_up(state);
+        memory.offered = match kept_up {
+            Ok(()) => autosaved::fingerprint(state, &alive),
+            Err(_) => 0,
+        };
+        result = kept_up.and(result);
+        for kitty in &mut memory.kitties {
+            // A save that somebody removed is made again.
+            if !autosaves::is_there(state, kitty.process) {
+                kitty.watch.saved = None;
+            }
+        }
     }
     result
 }
 
 /// Whether nothing happened in this kitty and nothing is due: then its answer is not even read.
-fn is_quiet(raw: &Raw, memory: &TickState, now: u64) -> bool {
+fn is_quiet(raw: &Raw, memory: &TickState, state: &State, now: u64) -> bool {
     let Some(known) = memory.of(raw.process) else {
         return false;
     };
@@ -124,7 +151,7 @@ fn is_quiet(raw: &Raw, memory: &TickState, now: u64) -> bool {
     };
     known.answer == raw.fingerprint
         && !(known.has_agents && now.saturating_sub(known.looked) >= LOOK_NS)
-        && step(Some(known.watch), view, now).1 == Due::Nothing
+        && (step(Some(known.watch), view, now).1 == Due::Nothing || is_off(state))
         && known.records.is_same()
 }
 
@@ -178,7 +205,8 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
             has_agents: has_agents(kitty, &desk),
             records: see::records(kitty, &desk, state, begin),
             watch,
-            is_desk: view.is_desk,
+            // A panel is never saved.
+            is_desk: view.is_desk && !tree::is_panel(&kitty.tree),
         });
     }
     // One with the pid of another that answered is gone.
@@ -191,15 +219,10 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
         .collect();
     kitties.extend(unseen);
     memory.kitties = kitties;
-    if state.has("autosave-off")
-        || crate::sys::dirs::var("KITTYMUX_AUTOSAVE").is_some_and(|v| v == "0")
-    {
+    if is_off(state) {
         return result;
     }
     for at in 0..seen.len() {
-        if tree::is_panel(&seen[at].tree) {
-            continue;
-        }
         let known = memory.kitties[at].clone();
         let view = View {
             set: known.watch.set,
@@ -215,6 +238,12 @@ fn look(state: &State, memory: &mut TickState, raw: Vec<Raw>, now: u64) -> Outco
         }
     }
     result
+}
+
+/// Whether saving by itself is switched off.
+fn is_off(state: &State) -> bool {
+    state.has("autosave-off")
+        || crate::sys::dirs::var("KITTYMUX_AUTOSAVE").is_some_and(|v| v == "0")
 }
 
 fn has_agents(kitty: &SeenKitty, desk: &Desk) -> bool {

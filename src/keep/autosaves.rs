@@ -57,6 +57,14 @@ pub fn name(boot: &str, kitty: ProcId) -> String {
     format!("{PREFIX}{boot}-{}-{}", kitty.pid, kitty.start)
 }
 
+/// Whether a kitty of this boot has a save of its own.
+#[must_use]
+pub fn is_there(state: &State, kitty: ProcId) -> bool {
+    let name = name(&clock::boot8(), kitty);
+    let path = state.dir.join("sessions").join(format!("{name}{ENDING}"));
+    path.exists()
+}
+
 /// Makes the file that kitty.conf names, where there is none yet.
 ///
 /// # Errors

@@ -191,7 +191,7 @@ fn is_new(address: &str) -> bool {
         return false;
     };
     let written = std::fs::symlink_metadata(path).and_then(|m| m.modified());
-    let age = written.map(|w| w.elapsed().unwrap_or_default());
+    let age = written.map(|w| w.elapsed().unwrap_or_else(|e| e.duration()));
     age.is_ok_and(|age| age < STARTS)
 }
 

@@ -78,14 +78,12 @@ fn look(path: &Path) -> Option<Outside> {
         let at = seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
         u64::try_from(at).unwrap_or(0)
     };
+    let modified = nanos(meta.mtime(), meta.mtime_nsec());
+    let changed = nanos(meta.ctime(), meta.ctime_nsec());
     Some(Outside {
-        written: nanos(meta.mtime(), meta.mtime_nsec()),
-        rest: [
-            nanos(meta.ctime(), meta.ctime_nsec()),
-            meta.size(),
-            meta.ino(),
-            meta.dev(),
-        ],
+        // One that was renamed to its place keeps the earlier date.
+        written: modified.max(changed),
+        rest: [modified, meta.size(), meta.ino(), meta.dev()],
     })
 }
 
@@ -95,7 +93,8 @@ mod tests {
 
     const LONG_AGO: u64 = 1_000_000_000_000_000_001;
 
-    /// Of a file or directory that was written `at`, and read since a moment.
+    /// Of a file or directory that was written `at`, and read since a moment. That its date is set now
+    /// is a change, so the moment is a later one.
     fn dated(path: &Path, at: u64, since: u64) -> Written {
         let file = std::fs::File::open(path).expect("it opens");
         let moment = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(at);
@@ -115,7 +114,7 @@ mod tests {
     fn what_is_written_comes_or_goes_is_not_as_it_was() {
         let top = tempfile::tempdir().expect("a temporary directory");
         let (file, other) = (top.path().join("f"), top.path().join("g"));
-        let now = clock::wall_ns();
+        let now = clock::wall_ns() + COARSE_NS;
         let absent = of(&[&file], now);
         assert!(absent.is_same() && Written::default().is_same());
         std::fs::write(&file, "1").expect("write");
@@ -138,10 +137,9 @@ mod tests {
 
     #[test]
     fn what_was_written_about_when_it_was_read_is_not_relied_on() {
-        let top = tempfile::tempdir().expect("a temporary directory");
         let (now, second) = (clock::wall_ns(), 1_000_000_000);
         let whole = now / second * second;
-        for (at, since, is_relied_on) in [
+        for (written, since, is_relied_on) in [
             (now, now, false),
             (now - 50_000_000, now, false),
             (now - 3 * second, now, true),
@@ -153,9 +151,19 @@ mod tests {
             // The clock was set back since.
             (now + 3600 * second + 1, now, true),
         ] {
-            let written = dated(top.path(), at, since);
-            assert_eq!(written.is_same(), is_relied_on, "{at} {since} {now}");
+            let outside = Outside {
+                written,
+                rest: [0; 4],
+            };
+            assert_eq!(
+                outside.is_settled(since),
+                is_relied_on,
+                "{written} {since} {now}"
+            );
         }
+        let top = tempfile::tempdir().expect("a temporary directory");
+        assert!(!of(&[top.path()], now).is_same(), "made just now");
+        let now = now + COARSE_NS;
         let settled = dated(top.path(), LONG_AGO, now);
         std::fs::write(top.path().join("new"), "").expect("write");
         assert!(!settled.is_same());

@@ -11,6 +11,8 @@ use crate::quiet::{known, settle, tick_text};
 use crate::rig::{Rig, until};
 use crate::scene::Scene;
 use kittymux::sys::json;
+use kittymux::sys::lock::Lock;
+use kittymux::sys::private_file::PrivateDir;
 
 fn fault(rig: &Rig) -> String {
     let value = json::parse(tick_text(rig).as_bytes(), 1 << 20).expect("JSON");
@@ -189,9 +191,8 @@ fn a_conversation_left_while_a_tick_looks_is_seen_by_the_next_one() {
         let (scene, id, before) = quiet_desk(registry, "claude");
         let rig = &scene.rig;
         // Another kittymux holds the plan, so that the look takes its time.
-        let locks = kittymux::sys::private_file::PrivateDir::open(&rig.state().join("locks"));
-        let locks = locks.expect("locks");
-        let held = kittymux::sys::lock::Lock::try_take(&locks, "plan").expect("a lock");
+        let locks = PrivateDir::open(&rig.state().join("locks")).expect("locks");
+        let held = Lock::try_take(&locks, "plan").expect("a lock");
         assert!(held.is_some());
         let mut tick = rig.command(Path::new(&rig.tool("kittymux")));
         tick.arg("--tick").env("KITTYMUX_BOOT_SHIFT", "100");
@@ -200,6 +201,9 @@ fn a_conversation_left_while_a_tick_looks_is_seen_by_the_next_one() {
         scene.kitty.send(id, "/clear\r");
         let after = scene.talk(id);
         assert_ne!(before, after);
+        if registry {
+            renamed_with_an_earlier_date(rig);
+        }
         assert!(tick.try_wait().expect("its state").is_none(), "it looks");
         drop(held);
         assert!(tick.wait().expect("it ends").success());
@@ -217,4 +221,56 @@ fn a_conversation_of_an_agent_in_a_wrapper_is_seen_to_change() {
     rest();
     scene.rig.tick(44);
     assert!(saved(&scene.rig).contains(&after));
+}
+
+/// As an agent does that writes a file beside, takes its time, and renames it.
+fn renamed_with_an_earlier_date(rig: &Rig) {
+    let entries = std::fs::read_dir(rig.home().join(".claude/sessions")).expect("there");
+    for entry in entries.flatten() {
+        let (path, beside) = (entry.path(), rig.home().join("beside"));
+        std::fs::copy(&path, &beside).expect("copied");
+        let file = std::fs::File::options().write(true).open(&beside);
+        let earlier = std::time::SystemTime::now() - Duration::from_millis(3300);
+        file.and_then(|f| f.set_modified(earlier)).expect("dated");
+        std::fs::rename(beside, path).expect("renamed");
+    }
+}
+
+#[test]
+fn what_a_tick_could_not_write_down_the_next_one_does_though_nothing_happens() {
+    for lock in ["journal", "plan"] {
+        let (scene, id, sid) = quiet_desk(true, "claude");
+        let rig = &scene.rig;
+        let locks = PrivateDir::open(&rig.state().join("locks")).expect("locks");
+        let held = Lock::try_take(&locks, lock).expect("a lock");
+        assert!(held.is_some());
+        scene.kitty.send(id, "/exit\r");
+        until("the shell", || {
+            scene.kitty.window(id).filter(|w| w.at_prompt).map(|_| ())
+        });
+        rest();
+        rig.tick(40);
+        assert_ne!(fault(rig), "", "{lock}");
+        drop(held);
+        rig.tick(50);
+        assert_eq!(fault(rig), "", "{lock}");
+        let text = |name| std::fs::read_to_string(rig.state().join(name)).expect("there");
+        let (journal, plan) = (text("agent-sessions.json"), text("plan.json"));
+        assert!(journal.contains(&sid) && !journal.contains("\"open\":true"));
+        assert!(!plan.contains(&sid), "{lock}: {plan}");
+    }
+}
+
+#[test]
+fn a_save_that_somebody_removed_is_made_again() {
+    let (scene, _, sid) = quiet_desk(true, "claude");
+    let names = std::fs::read_dir(scene.rig.state().join("sessions")).expect("there");
+    for name in names.flatten() {
+        if name.file_name().to_string_lossy().starts_with("autosave-") {
+            std::fs::remove_file(name.path()).expect("removed");
+        }
+    }
+    scene.rig.tick(40);
+    scene.rig.tick(50);
+    assert!(saved(&scene.rig).contains(&sid));
 }

@@ -4,7 +4,9 @@ use crate::sys::token::mixed;
 
 /// Lines of kitty's window list that change while nothing happens: focus, and the titles that
 /// programs set all the time. The list is JSON in a JSON string, so its quotes are escaped.
-const IDLE: [&[u8]; 7] = [
+const IDLE: [&[u8]; 9] = [
+    b"\\\"active_group_history\\\"",
+    b"\\\"active_tab_history\\\"",
     b"\\\"active_window_history\\\"",
     b"\\\"is_active\\\"",
     b"\\\"is_focused\\\"",
@@ -22,10 +24,16 @@ const WORD: usize = 8;
 pub fn meaning(answer: &[u8]) -> u64 {
     let mut sum = 0;
     let mut rest = answer;
+    // In the lines of a list that means nothing.
+    let mut in_list = false;
     while !rest.is_empty() {
         rest = unindented(rest);
         let (line, after) = summed(rest);
-        if !is_idle(rest) {
+        if in_list {
+            in_list = rest.first() != Some(&b']');
+        } else if is_idle(rest) {
+            in_list = rest[..rest.len() - after.len()].ends_with(b"[\\n");
+        } else {
             sum = mixed(sum, line);
         }
         rest = after;
@@ -119,7 +127,9 @@ mod tests {
         };
         let same = list
             .replace("\"is_focused\": true", "\"is_focused\": false")
-            .replace("\"title\": \"manual title\"", "\"title\": \"⠋ working\"");
+            .replace("\"title\": \"manual title\"", "\"title\": \"⠋ working\"")
+            .replace("_history\": [\n", "_history\": [\n          77,\n");
+        assert!(same.contains("77,"));
         assert_ne!(list, same);
         assert_eq!(meaning(list), meaning(&same));
         for (from, to) in [("\"pid\": ", "\"pid\": 1"), ("/bin/bash", "/bin/zsh")] {

@@ -19,6 +19,9 @@ use crate::sys::written::Written;
 /// How long all kitties together are waited for.
 const WAIT: Duration = Duration::from_millis(1000);
 
+/// The longest answer that may be a refusal, in bytes: one window takes more.
+const REFUSAL: usize = 1024;
+
 /// A kitty's answer, not read yet.
 pub struct Raw {
     connection: Connection,
@@ -58,6 +61,20 @@ pub fn answers(kitties: Vec<Kitty>) -> Vec<Raw> {
 }
 
 impl Raw {
+    /// Why it gave no window list, in kitty's own words.
+    pub fn refusal(&self) -> Option<Fault> {
+        // A list is long, and looked at where something changed.
+        if self.answer.len() > REFUSAL {
+            return None;
+        }
+        let refused = read_reply(&self.answer).and_then(Reply::into_data);
+        refused.err().map(|why| self.fault(&why))
+    }
+
+    fn fault(&self, why: &str) -> Fault {
+        Fault::refused(format!("kitty {}: {why}", self.process.pid))
+    }
+
     /// Reads the answer, and makes sure whose it is; nothing when that kitty is gone by now.
     ///
     /// # Errors
@@ -69,7 +86,7 @@ impl Raw {
         let tree = read_reply(&self.answer)
             .and_then(Reply::into_data)
             .and_then(|data| tree::read(&data))
-            .map_err(|why| Fault::refused(format!("kitty {}: {why}", process.pid)))?;
+            .map_err(|why| self.fault(&why))?;
         Ok(Some(SeenKitty {
             connection: self.connection,
             process,
@@ -85,6 +102,11 @@ pub fn records(kitty: &SeenKitty, desk: &Desk, state: &State, since: u64) -> Wri
     let hooks = state.dir.join("hooks");
     let mut records = Written::default();
     records.add(&hooks, since);
+    // What agents are known by.
+    records.add(&state.dir.join(crate::keep::checks::FILE), since);
+    if let Some(own) = crate::cmd::setting::own_definitions() {
+        records.add(&own, since);
+    }
     for place in tree::windows(&kitty.tree) {
         let key = crate::resume::plan::WindowKey {
             kitty: kitty.process,

@@ -317,7 +317,10 @@ fn what_goes_back_is_what_stood_there_this_time() {
     let one = "{\"version\":1}\n";
     let path = rig.file(name, one);
     rig.kittymux_ok(None, &["hooks", "setup", "cursor-agent"]);
-    rig.file(name, &read(&rig, name).replace("1", "1,\"x\":2"));
+    rig.file(
+        name,
+        &read(&rig, name).replace("\"version\":1", "\"version\":1,\"x\":2"),
+    );
     rig.kittymux_ok(None, &["hooks", "remove", "cursor-agent"]);
     let kept = ".cursor/hooks.json.before-kittymux";
     assert_eq!(read(&rig, kept), one);
