@@ -45,8 +45,8 @@ fn seen(file: &Path) -> (Vec<String>, Vec<String>) {
     let mut programs = Vec::new();
     let mut started = Vec::new();
     for call in text.lines().filter_map(call) {
-        // A try that failed took over nothing.
-        if call.starts_with("execve") && !call.contains(" = -1 ") {
+        // A try that failed took over nothing, and one without its end may still fail.
+        if call.starts_with("execve") && call.ends_with(" = 0") {
             programs.push(call.split('"').nth(1).unwrap_or("").to_owned());
         }
         let starts = ["fork(", "vfork(", "clone(", "clone3("];
